@@ -7,6 +7,8 @@ import random
 from fnmatch import fnmatchcase
 from typing import Any
 
+from .errors import TABLE
+from .spoiling import MUTATIONS
 from .wire import Doc
 from .world import World
 
@@ -32,12 +34,20 @@ def plan(world: World, description: Doc) -> Doc:
     fault.setdefault("when", "after" if kind in _AFTER_BY_NATURE else "before")
     if fault["when"] not in ("before", "after"):
         raise BadFault("when must be before or after")
+    _check_words(fault)
     times, skip = _whole(fault, "times"), _whole(fault, "skip")
     with world.transaction() as db:
         made = db.execute(
             "INSERT INTO faults (plan, skip, times) VALUES (?, ?, ?)", (json.dumps(fault), skip, times)
         )
         return {**fault, "id": made.lastrowid}
+
+
+def _check_words(fault: Doc) -> None:
+    if fault["kind"] == "error" and fault.get("code") not in TABLE:
+        raise BadFault("code must be one of Endl's error codes")
+    if fault["kind"] == "mutate" and fault.get("mutation", "null") not in MUTATIONS:
+        raise BadFault(f"mutation must be one of {', '.join(sorted(MUTATIONS))}")
 
 
 def _whole(fault: Doc, name: str) -> int:

@@ -86,6 +86,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
 def _is_text_or_none(value: object) -> bool:
     return value is None or isinstance(value, str)
 
@@ -111,6 +115,6 @@ def check(changes: Mapping[str, Any]) -> None:
     for name, value in changes.items():
         if name not in NAMES:
             raise UnknownSwitch(f"{name} is not a switch")
-        takes = _TAKES.get(kinds[name], lambda given: isinstance(given, list))
+        takes = _TAKES.get(kinds[name], _is_list)
         if not takes(value) or value not in CHOICES.get(name, (value,)):
             raise UnknownSwitch(f"{name} does not take {value!r}")

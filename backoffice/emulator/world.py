@@ -177,7 +177,7 @@ class World:
     def page(
         self, kind: str, parent: str, *, before: tuple[str, int] | None = None, limit: int = -1
     ) -> list[tuple[tuple[str, int], Doc]]:
-        """Visible things under a parent, newest first, each with its place; `before` is the last place seen."""
+        """Visible things under a parent, newest first, each with its place, after the place `before`."""
         found = self.rows(
             "SELECT created_at, seq, doc FROM things WHERE kind = ? AND parent = ? AND visible"
             " AND (created_at, seq) < (?, ?) ORDER BY created_at DESC, seq DESC LIMIT ?",
