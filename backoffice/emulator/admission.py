@@ -7,9 +7,9 @@ import re
 import threading
 import time
 
-from .errors import Refusal, coded, uncoded
-from .switches import Switches
-from .wire import Call
+from backoffice.emulator.errors import Refusal, coded, uncoded
+from backoffice.emulator.switches import Switches
+from backoffice.emulator.wire import Call
 
 _VERSION = re.compile(r"\d{4}-\d{2}\.\d+")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .admission import Bucket, admit
-from .cardholders import list_cardholders, register_cardholder
-from .cards import issue_card
-from .deposits import get_deposit, list_deposits, start_deposit
-from .errors import Refusal, uncoded
-from .wire import Answer, Call, json_answer
-from .withdrawals import get_withdrawal, list_withdrawals
-from .world import World
+from backoffice.emulator.admission import Bucket, admit
+from backoffice.emulator.cardholders import list_cardholders, register_cardholder
+from backoffice.emulator.cards import issue_card
+from backoffice.emulator.deposits import get_deposit, list_deposits, start_deposit
+from backoffice.emulator.errors import Refusal, uncoded
+from backoffice.emulator.wire import Answer, Call, json_answer
+from backoffice.emulator.withdrawals import get_withdrawal, list_withdrawals
+from backoffice.emulator.world import World
 
 HANDLERS: dict[str, Callable[[World, Call], Answer]] = {
     "register_cardholder": register_cardholder,
@@ -41,7 +41,7 @@ def refused(world: World, refusal: Refusal) -> Answer:
     return json_answer(refusal.status, body, refusal.headers)
 
 
-def _no_such_operation(world: World, call: Call) -> Answer:
+def _no_such_operation(_: World, call: Call) -> Answer:
     if call.operation == "wrong_method":
         raise Refusal(405, "Method not allowed", headers={"Allow": call.params["allowed"]})
     raise uncoded(404, "No such path")

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from . import clock, signing
-from .deposits import settle_deposit
-from .world import World
+from backoffice.emulator import clock, signing
+from backoffice.emulator.deposits import settle_deposit
+from backoffice.emulator.world import World
 
 _LONGEST_NAP_SECONDS = 0.5
 _log = logging.getLogger(__name__)
@@ -50,8 +50,8 @@ class Background:
     def _attempt(self, work: Callable[[World], float | None]) -> float | None:
         try:
             return work(self._world)
-        except Exception:
-            # A seed may hold anything. One bad row must not end the thread for all the others.
+        # A seed may hold anything. One bad row must not end the thread for all the others.
+        except Exception:  # noqa: BLE001
             _log.exception("the emulator's background work failed")
             return clock.now() + _LONGEST_NAP_SECONDS
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from . import clock, ledger, replay, rules
-from .customers import card_business, fresh_id
-from .errors import coded
-from .listing import listed
-from .wire import Answer, Call, Doc, json_answer
-from .world import World, shown
+from backoffice.emulator import clock, ledger, replay, rules
+from backoffice.emulator.customers import card_business, fresh_id
+from backoffice.emulator.errors import coded
+from backoffice.emulator.listing import listed
+from backoffice.emulator.wire import Answer, Call, Doc, json_answer
+from backoffice.emulator.world import World, shown
 
 
 def register_cardholder(world: World, call: Call) -> Answer:

@@ -6,13 +6,13 @@ import json
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from . import clock, ledger, replay, rules
-from .customers import card_business, fresh_id
-from .envelopes import read_public_key, seal
-from .errors import coded
-from .numbers import new_details
-from .wire import Answer, Call, Doc, json_answer
-from .world import World, shown
+from backoffice.emulator import clock, ledger, replay, rules
+from backoffice.emulator.customers import card_business, fresh_id
+from backoffice.emulator.envelopes import read_public_key, seal
+from backoffice.emulator.errors import coded
+from backoffice.emulator.numbers import new_details
+from backoffice.emulator.wire import Answer, Call, Doc, json_answer
+from backoffice.emulator.world import World, shown
 
 
 def issue_card(world: World, call: Call) -> Answer:

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
-from . import clock, sample
-from .emulator import Emulator
-from .switches import ENVELOPE_FORMS
+from backoffice.emulator import clock, sample
+from backoffice.emulator.emulator import Emulator
+from backoffice.emulator.switches import ENVELOPE_FORMS
 
 _SWITCHES = ("webhook_url", "webhook_secret", "settle_seconds", "api_key", "envelope_form")
 
@@ -27,19 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         emulator = Emulator(options.world, port=options.port, **switches)
     except OSError as trouble:
         reason = trouble.strerror or str(trouble)
-        print(f"The emulator cannot listen on port {options.port}: {reason}.", file=sys.stderr)
-        return 1
+        return _fail(f"The emulator cannot listen on port {options.port}: {reason}.")
     except sqlite3.Error as trouble:
-        print(f"The emulator cannot use {options.world}: {trouble}.", file=sys.stderr)
-        return 1
+        return _fail(f"The emulator cannot use {options.world}: {trouble}.")
     _serve(emulator, with_sample=options.sample)
     return 0
+
+
+def _fail(sentence: str) -> int:
+    sys.stderr.write(sentence + "\n")
+    return 1
 
 
 def _serve(emulator: Emulator, *, with_sample: bool) -> None:
     leaving = threading.Event()
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def leave(_number: int, _frame: FrameType | None) -> None:
         leaving.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -47,9 +50,10 @@ def _serve(emulator: Emulator, *, with_sample: bool) -> None:
     with emulator:
         if with_sample:
             sample.build(emulator.world, clock.stamp())
-        print(
-            f"Endl emulator on {emulator.base_url}, control page at {emulator.base_url}/_control/", flush=True
+        sys.stdout.write(
+            f"Endl emulator on {emulator.base_url}, control page at {emulator.base_url}/_control/\n"
         )
+        sys.stdout.flush()
         leaving.wait()
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import parse_qsl
 
-from . import (
+from backoffice.emulator import (
     cards,
     clock,
     deposits,
@@ -23,9 +23,9 @@ from . import (
     traffic,
     withdrawals,
 )
-from .envelopes import key_id, read_public_key
-from .wire import Answer, Doc, html_answer, json_answer
-from .world import KINDS, World
+from backoffice.emulator.envelopes import key_id, read_public_key
+from backoffice.emulator.wire import Answer, Doc, html_answer, json_answer
+from backoffice.emulator.world import KINDS, World
 
 Deed = Callable[[World, Doc], Any]
 
@@ -66,7 +66,7 @@ def _deed(method: str, path: str) -> tuple[Deed, str | None] | None:
 def _object(body: bytes) -> Doc:
     given = json.loads(body) if body.strip() else {}
     if not isinstance(given, dict):
-        raise ValueError("a JSON object is needed")
+        raise TypeError("a JSON object is needed")
     return given
 
 
@@ -88,7 +88,7 @@ def _value(text: str) -> Any:
 def state(world: World) -> Doc:
     """Settings, faults, the registered key's id, and how much of everything there is."""
     counted = world.rows("SELECT kind, COUNT(*) AS count FROM things GROUP BY kind")
-    counts = {kind: 0 for kind in KINDS} | {row["kind"]: row["count"] for row in counted}
+    counts = dict.fromkeys(KINDS, 0) | {row["kind"]: row["count"] for row in counted}
     pem = world.fact("partner_key")
     return {
         "settings": asdict(world.switches),
@@ -126,7 +126,7 @@ def _register_key(world: World, given: Doc) -> Doc:
     return {"keyId": identity}
 
 
-def _clear_keys(world: World, given: Doc) -> Doc:
+def _clear_keys(world: World, _: Doc) -> Doc:
     world.set_fact("partner_key", None)
     return {"keyId": None}
 
@@ -135,7 +135,7 @@ def _sample(world: World, given: Doc) -> Doc:
     return sample.build(world, str(given.get("now") or clock.stamp()))
 
 
-def _clear_faults(world: World, given: Doc) -> list[Doc]:
+def _clear_faults(world: World, _: Doc) -> list[Doc]:
     faults.clear(world)
     return []
 
@@ -145,7 +145,7 @@ def _advance(world: World, given: Doc) -> Doc:
     return {"advanced": given["seconds"]}
 
 
-def _settle_all(world: World, given: Doc) -> Doc:
+def _settle_all(world: World, _: Doc) -> Doc:
     return {"settled": settling.settle_all(world)}
 
 
@@ -189,20 +189,20 @@ def _webhook(world: World, given: Doc) -> Doc:
 
 
 _PLAIN: dict[tuple[str, str], Deed] = {
-    ("GET", "healthz"): lambda world, given: {"status": "ok"},
-    ("GET", "state"): lambda world, given: state(world),
+    ("GET", "healthz"): lambda _world, _given: {"status": "ok"},
+    ("GET", "state"): lambda world, _: state(world),
     ("POST", "settings"): _set_switches,
     ("POST", "reset"): _reset,
     ("POST", "keys"): _register_key,
     ("POST", "keys/clear"): _clear_keys,
     ("POST", "seed"): seeds.sow,
     ("POST", "sample"): _sample,
-    ("GET", "faults"): lambda world, given: faults.planned(world),
+    ("GET", "faults"): lambda world, _: faults.planned(world),
     ("POST", "faults"): faults.plan,
     ("POST", "faults/clear"): _clear_faults,
-    ("GET", "ledger"): lambda world, given: ledger.entries(world),
-    ("GET", "requests"): lambda world, given: traffic.seen(world),
-    ("GET", "deliveries"): lambda world, given: deliveries(world),
+    ("GET", "ledger"): lambda world, _: ledger.entries(world),
+    ("GET", "requests"): lambda world, _: traffic.seen(world),
+    ("GET", "deliveries"): lambda world, _: deliveries(world),
     ("POST", "advance"): _advance,
     ("POST", "settle"): _settle_all,
     ("POST", "webhook"): _webhook,

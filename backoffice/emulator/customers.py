@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 
-from .errors import coded, uncoded
-from .wire import Call, Doc
-from .world import World
+from backoffice.emulator.errors import coded, uncoded
+from backoffice.emulator.wire import Call, Doc
+from backoffice.emulator.world import World
 
 
 def known_customer(world: World, call: Call) -> Doc:

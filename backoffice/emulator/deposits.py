@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from . import clock, events, ledger, replay, rules
-from .customers import fresh_id, funding_customer, known_customer
-from .errors import uncoded
-from .listing import listed
-from .wallets import give_back, paying_wallet, reserve
-from .wire import Answer, Call, Doc, json_answer
-from .world import World, is_visible, shown
+from backoffice.emulator import clock, events, ledger, replay, rules
+from backoffice.emulator.customers import fresh_id, funding_customer, known_customer
+from backoffice.emulator.errors import uncoded
+from backoffice.emulator.listing import listed
+from backoffice.emulator.wallets import give_back, paying_wallet, reserve
+from backoffice.emulator.wire import Answer, Call, Doc, json_answer
+from backoffice.emulator.world import World, is_visible, shown
 
 
 def start_deposit(world: World, call: Call) -> Answer:

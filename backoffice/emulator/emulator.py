@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from . import faults, ledger, settling, traffic
-from .background import Background
-from .envelopes import read_public_key
-from .seeds import sow
-from .server import EmulatorServer
-from .wire import Doc
-from .world import World
+from backoffice.emulator import faults, ledger, settling, traffic
+from backoffice.emulator.background import Background
+from backoffice.emulator.envelopes import read_public_key
+from backoffice.emulator.seeds import sow
+from backoffice.emulator.server import EmulatorServer
+from backoffice.emulator.wire import Doc
+from backoffice.emulator.world import World
 
 
 class Emulator:
     """A server on 127.0.0.1 whose world is the file at `world_path`; port 0 takes any free one.
 
+    Without a path the world is a temporary file that goes when the server stops.
+
     Keyword arguments beyond the port are switches (see `switches.Switches`). Raises OSError when the port is
     taken and `switches.UnknownSwitch` for a switch that does not exist.
     """
 
-    def __init__(self, world_path: str | Path, *, port: int = 0, **switches: Any) -> None:
-        self.world = World(world_path, switches)
+    def __init__(self, world_path: str | Path | None = None, *, port: int = 0, **switches: Any) -> None:
+        self._folder = None if world_path else tempfile.TemporaryDirectory(prefix="endl-emulator-")
+        path = Path(self._folder.name) / "world.sqlite3" if self._folder else Path(world_path or "")
+        self.world = World(path, switches)
         try:
             self._server = EmulatorServer(port, self.world)
         except OSError:
             self.world.close()
+            self._remove_folder()
             raise
         self._background = Background(self.world)
         self._thread: threading.Thread | None = None
@@ -46,12 +52,19 @@ class Emulator:
         """Stop at once, breaking off what is open; the world stays in its file."""
         if self._thread is None:
             self._server.server_close()
+            self._remove_folder()
             return
         self._server.shutdown()
         self._server.server_close()
         self._server.hang_up()
         self._background.stop()
         self._thread = None
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        # SQLite goes on working with its open file, so the ledger can still be read afterwards.
+        if self._folder:
+            self._folder.cleanup()
 
     def __enter__(self) -> Self:
         return self if self._thread else self.start()

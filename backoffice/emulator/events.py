@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import clock, faults
-from .customers import fresh_id
-from .wire import Doc, encoded
-from .world import World
+from backoffice.emulator import clock, faults
+from backoffice.emulator.customers import fresh_id
+from backoffice.emulator.wire import Doc, encoded
+from backoffice.emulator.world import World
 
 _HELD_SECONDS = 5.0
 _GAP_SECONDS = 0.2

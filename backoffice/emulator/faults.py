@@ -7,15 +7,16 @@ import random
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .errors import TABLE
-from .spoiling import MUTATIONS
-from .wire import Doc
-from .world import World
+from backoffice.emulator.errors import TABLE
+from backoffice.emulator.spoiling import MUTATIONS
+from backoffice.emulator.wire import Doc
+from backoffice.emulator.world import World
 
 CALL_KINDS = frozenset(
     {"drop", "close", "hang", "status", "error", "truncate", "mutate", "slow", "redirect", "throttle", "bomb"}
 )
 WEBHOOK_KINDS = frozenset({"lost", "doubled", "late", "out_of_order"})
+_DICE = random.SystemRandom()
 # These spoil an answer, so there must be one first.
 _AFTER_BY_NATURE = frozenset({"truncate", "mutate", "slow"})
 
@@ -79,7 +80,7 @@ def take(world: World, operation: str, customer: str = "") -> Doc | None:
                 continue
             if fault["skip"] > 0:
                 world.run("UPDATE faults SET skip = skip - 1 WHERE seq = ?", fault["id"])
-            elif random.random() < float(fault.get("probability", 1)):
+            elif _DICE.random() < float(fault.get("probability", 1)):
                 world.run("UPDATE faults SET times = times - 1 WHERE seq = ? AND times > 0", fault["id"])
                 return fault
     return None

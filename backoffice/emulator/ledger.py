@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import clock
-from .wire import Call, Doc
-from .world import World
+from backoffice.emulator import clock
+from backoffice.emulator.wire import Call, Doc
+from backoffice.emulator.world import World
 
 
 def enter(world: World, call: Call, *, object_id: str, amount: str | None = None) -> None:

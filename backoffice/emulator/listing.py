@@ -6,9 +6,9 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from .rules import broken
-from .wire import Answer, Call, Doc, json_answer
-from .world import World, shown
+from backoffice.emulator.rules import broken
+from backoffice.emulator.wire import Answer, Call, Doc, json_answer
+from backoffice.emulator.world import World, shown
 
 Place = tuple[str, int]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 
-from .wire import Doc
+from backoffice.emulator.wire import Doc
 
 TEST_BIN = "400000"
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from html import escape
 
-from .switches import CHOICES
-from .wire import Doc
+from backoffice.emulator.switches import CHOICES
+from backoffice.emulator.wire import Doc
 
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}

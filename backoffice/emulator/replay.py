@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .errors import uncoded
-from .wire import Answer, Call
-from .world import World
+from backoffice.emulator.errors import uncoded
+from backoffice.emulator.wire import Answer, Call
+from backoffice.emulator.world import World
 
 
 @dataclass(frozen=True)

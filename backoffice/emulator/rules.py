@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 
-from .errors import Refusal, coded
-from .switches import Switches
-from .wire import Call, Doc
+from backoffice.emulator.errors import Refusal, coded
+from backoffice.emulator.switches import Switches
+from backoffice.emulator.wire import Call, Doc
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")

@@ -7,11 +7,11 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from . import clock
-from .numbers import card_number
-from .seeds import sow
-from .wire import Doc
-from .world import World
+from backoffice.emulator import clock
+from backoffice.emulator.numbers import card_number
+from backoffice.emulator.seeds import sow
+from backoffice.emulator.wire import Doc
+from backoffice.emulator.world import World
 
 _CUSTOMERS = (
     ("cus_aurora", "Aurora Travel", "business", True, "active"),

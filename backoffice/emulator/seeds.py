@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from . import clock
-from .customers import fresh_id
-from .deposits import plan_settlement
-from .wire import Doc
-from .world import KINDS, World
+from backoffice.emulator import clock
+from backoffice.emulator.customers import fresh_id
+from backoffice.emulator.deposits import plan_settlement
+from backoffice.emulator.wire import Doc
+from backoffice.emulator.world import KINDS, World
 
 _PREFIXES = {
     "customers": "cus_",
@@ -34,7 +34,7 @@ def sow(world: World, kinds: dict[str, Any]) -> dict[str, list[str]]:
         # In the order of ownership, so that one call can bring a whole family.
         strangers = set(kinds) - set(KINDS)
         if strangers:
-            raise BadSeed(f"{sorted(strangers)[0]} is not a kind; kinds are {', '.join(KINDS)}")
+            raise BadSeed(f"{min(strangers)} is not a kind; kinds are {', '.join(KINDS)}")
         return {kind: [_sow(world, kind, seed) for seed in kinds[kind]] for kind in KINDS if kind in kinds}
 
 

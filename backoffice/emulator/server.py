@@ -12,13 +12,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import api, control, faults, traffic
-from .admission import Bucket
-from .errors import Refusal, coded, uncoded
-from .routes import route
-from .spoiling import spoiled
-from .wire import Answer, Call, Doc, html_answer, rendered
-from .world import World
+from backoffice.emulator import api, control, faults, traffic
+from backoffice.emulator.admission import Bucket
+from backoffice.emulator.errors import Refusal, coded, uncoded
+from backoffice.emulator.routes import route
+from backoffice.emulator.spoiling import spoiled
+from backoffice.emulator.wire import Answer, Call, Doc, html_answer, rendered
+from backoffice.emulator.world import World
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _PIECES_A_SECOND = 10
@@ -83,11 +83,12 @@ class Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError, TimeoutError, BrokenPipeError):
             super().handle()
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         """Keep quiet: the requests are on record in the world."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Answer a malformed request in Endl's envelope."""
+        del explain  # the standard page would show it
         self.close_connection = True
         self._write(api.refused(self.server.world, uncoded(int(code), message or "Bad request")))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .deposits import settle_deposit
-from .world import World
+from backoffice.emulator.deposits import settle_deposit
+from backoffice.emulator.world import World
 
 
 def settle_all(world: World) -> list[str]:

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import time
 
-from .switches import Switches
+from backoffice.emulator.switches import Switches
 
 
 def headers(event: str, body: bytes, switches: Switches) -> dict[str, str]:

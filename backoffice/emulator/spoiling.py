@@ -10,26 +10,26 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from .errors import Refusal, coded, uncoded
-from .wire import Answer, Doc, html_answer, json_answer
+from backoffice.emulator.errors import Refusal, coded, uncoded
+from backoffice.emulator.wire import Answer, Doc, html_answer, json_answer
 
 _PAGE = "<html><head><title>{0}</title></head><body><h1>{0}</h1><hr>proxy</body></html>"
 _MUTATIONS: dict[str, Callable[[Any], Any]] = {
-    "null": lambda value: None,
+    "null": lambda _: None,
     "list": lambda value: [value],
     "object": lambda value: {"value": value},
-    "number": lambda value: 42,
-    "negative": lambda value: -1,
-    "bool": lambda value: True,
-    "empty": lambda value: "",
-    "text": lambda value: str(value),
-    "unknown": lambda value: "something_new",
-    "exponent": lambda value: "1e3",
-    "big_number": lambda value: 10**30,
-    "nan": lambda value: float("nan"),
-    "huge": lambda value: "x" * 1_000_000,
-    "surrogate": lambda value: "\ud800",
-    "nul": lambda value: "a\x00b",
+    "number": lambda _: 42,
+    "negative": lambda _: -1,
+    "bool": lambda _: True,
+    "empty": lambda _: "",
+    "text": str,
+    "unknown": lambda _: "something_new",
+    "exponent": lambda _: "1e3",
+    "big_number": lambda _: 10**30,
+    "nan": lambda _: float("nan"),
+    "huge": lambda _: "x" * 1_000_000,
+    "surrogate": lambda _: "\ud800",
+    "nul": lambda _: "a\x00b",
 }
 MUTATIONS = frozenset({*_MUTATIONS, "absent", "value"})
 

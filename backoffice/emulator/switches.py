@@ -105,7 +105,7 @@ _TAKES: dict[str, Callable[[object], bool]] = {
     "float": _is_number,
     "float | None": _is_number_or_none,
     "str | None": _is_text_or_none,
-    "Any": lambda value: True,
+    "Any": lambda _: True,
 }
 
 

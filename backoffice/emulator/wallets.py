@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from .errors import uncoded
-from .rules import broken
-from .wire import Doc
-from .world import World
+from backoffice.emulator.errors import uncoded
+from backoffice.emulator.rules import broken
+from backoffice.emulator.wire import Doc
+from backoffice.emulator.world import World
 
 
 def paying_wallet(world: World, customer: str, wallet_id: str) -> Doc:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from . import clock
-from .customers import known_customer
-from .errors import uncoded
-from .listing import listed
-from .wire import Answer, Call, Doc, json_answer
-from .world import World, shown
+from backoffice.emulator import clock
+from backoffice.emulator.customers import known_customer
+from backoffice.emulator.errors import uncoded
+from backoffice.emulator.listing import listed
+from backoffice.emulator.wire import Answer, Call, Doc, json_answer
+from backoffice.emulator.world import World, shown
 
 
 def list_withdrawals(world: World, call: Call) -> Answer:

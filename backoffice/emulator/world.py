@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import clock
-from .switches import Switches, check
-from .wire import Doc
+from backoffice.emulator import clock
+from backoffice.emulator.switches import Switches, check
+from backoffice.emulator.wire import Doc
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -141,7 +141,7 @@ class World:
         """Empty the world; switches go back to those it was started with."""
         with self.transaction():
             for table in CONTENT:
-                self.run(f"DELETE FROM {table}")
+                self.run(f"DELETE FROM {table}")  # noqa: S608 - the names stand above
             self.set_fact("sample", None)
             if not keep_keys:
                 self.set_fact("partner_key", None)
