@@ -1,0 +1,1 @@
+"""An Endl of our own, tried from outside."""
