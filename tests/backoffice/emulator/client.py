@@ -39,7 +39,9 @@ class Api:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.call("POST", f"/api/v0{path}", data=data, headers=headers, **options)
 
-    def register(self, *, key: str | None = None, customer: str = COMPANY, **fields: Any) -> requests.Response:
+    def register(
+        self, *, key: str | None = None, customer: str = COMPANY, **fields: Any
+    ) -> requests.Response:
         return self.post(f"/customer/{customer}/card-users", {**PERSON, **fields}, key=key)
 
     def issue(

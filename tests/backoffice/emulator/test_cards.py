@@ -28,9 +28,7 @@ def opened(sealed: Any, private: rsa.RSAPrivateKey, *, oaep: str = "sha256", mgf
     if isinstance(sealed, str) and sealed.count(".") == 4:
         protected, key, iv, text, tag = sealed.split(".")
         content_key = unwrap(key, private, oaep, mgf)
-        plain = AESGCM(content_key).decrypt(
-            bytes_of(iv), bytes_of(text) + bytes_of(tag), protected.encode()
-        )
+        plain = AESGCM(content_key).decrypt(bytes_of(iv), bytes_of(text) + bytes_of(tag), protected.encode())
     elif isinstance(sealed, dict) and "encryptedKey" in sealed:
         content_key = unwrap(sealed["encryptedKey"], private, oaep, mgf)
         whole = bytes_of(sealed["ciphertext"]) + bytes_of(sealed.get("tag", ""))

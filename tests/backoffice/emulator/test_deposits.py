@@ -48,9 +48,7 @@ def test_any_status_may_come_at_once(api: Api) -> None:
     api.emulator.settings(deposit_status="completed", deposit_fee="0.25")
     answer = api.deposit().json()
     assert answer["status"] == "completed"
-    assert answer["fees"] == [
-        {"type": "transaction_fee", "amount": {"amount": "0.25", "currency": "USDC"}}
-    ]
+    assert answer["fees"] == [{"type": "transaction_fee", "amount": {"amount": "0.25", "currency": "USDC"}}]
 
 
 @pytest.mark.parametrize(
@@ -63,9 +61,7 @@ def test_any_status_may_come_at_once(api: Api) -> None:
         (COMPANY, "wlt_nowhere", (400, None)),
     ],
 )
-def test_who_may_not_deposit(
-    api: Api, customer: str, wallet: str, expected: tuple[int, str | None]
-) -> None:
+def test_who_may_not_deposit(api: Api, customer: str, wallet: str, expected: tuple[int, str | None]) -> None:
     assert refusal(api.deposit(customer=customer, wallet=wallet)) == expected
     assert api.emulator.ledger() == []
 
