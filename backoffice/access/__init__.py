@@ -1,0 +1,1 @@
+"""Who gets in: people, roles, second factor, step-up."""

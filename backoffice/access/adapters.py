@@ -1,0 +1,32 @@
+"""How allauth behaves in this office: no sign-up, and authenticator secrets kept encrypted."""
+
+import base64
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from django.http import HttpRequest
+
+from backoffice import vault
+
+_ABOUT = "access.authenticator"
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """People are made by an administrator; nobody signs up."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
+        """Say nothing on signing in or out: the page itself shows it."""
+
+
+class MFAAdapter(DefaultMFAAdapter):
+    """Authenticator secrets and recovery codes are sealed with STORAGE_KEYS before they are stored."""
+
+    def encrypt(self, text: str) -> str:
+        return base64.b64encode(vault.seal(text.encode(), about=_ABOUT)).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return vault.unseal(base64.b64decode(encrypted_text), about=_ABOUT).decode()

@@ -1,0 +1,38 @@
+"""The people who sign in to the office."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+
+# A superuser keeps the house; money, cards and decisions are given by role alone, to everybody.
+GUARDED_APPS = frozenset({"cards", "funding", "approvals", "audit", "delivery", "mirror"})
+
+
+class User(AbstractUser):
+    """A person. Permissions on money, cards and approvals come from roles only, superusers included."""
+
+    # Signing in is by name; an address is for telling people, and may be missing.
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        ordering = ("username",)
+        constraints = (models.CheckConstraint(condition=~models.Q(username=""), name="user_has_a_name"),)
+
+    def __str__(self) -> str:
+        return self.get_full_name() or self.username
+
+    def has_perm(self, perm: str, obj: Any = None) -> bool:
+        if perm.partition(".")[0] in GUARDED_APPS:
+            return self.is_active and perm in self.get_all_permissions(obj)
+        return super().has_perm(perm, obj)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        if app_label in GUARDED_APPS:
+            return self.is_active and any(perm.startswith(f"{app_label}.") for perm in self.get_all_permissions())
+        return super().has_module_perms(app_label)
+
+    @property
+    def role_names(self) -> list[str]:
+        """The names of this person's roles, sorted."""
+        return sorted(group.name for group in self.groups.all())

@@ -1,0 +1,127 @@
+"""The six roles, and what each may do: groups made and kept by code.
+
+`keep_roles` runs after every migrate, so the database says what this table says. Nobody edits a role by
+hand; people are put into roles.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+MANAGER = "manager"
+FINANCE_MAKER = "finance maker"
+FINANCE_CHECKER = "finance checker"
+COMPLIANCE = "compliance"
+AUDITOR = "auditor"
+ADMINISTRATOR = "administrator"
+
+_SEES_CARDS = (
+    "cards.view_customer",
+    "cards.view_cardholder",
+    "cards.view_card",
+    "cards.view_cardorder",
+    "cards.view_cardholderrequest",
+    "cards.view_cardholderreview",
+)
+_SEES_MONEY = (
+    "cards.view_customer",
+    "funding.view_wallet",
+    "funding.view_depositrequest",
+    "funding.view_deposit",
+    "funding.view_withdrawal",
+)
+_SEES_ROAD = ("delivery.view_attempt", "delivery.view_pause", "mirror.view_pull", "mirror.view_read")
+_SYNCS = ("cards.add_customer", "cards.change_customer", "cards.sync_customer")
+
+ROLES: dict[str, tuple[str, ...]] = {
+    MANAGER: (
+        *_SEES_CARDS,
+        *_SYNCS,
+        "cards.add_cardholderrequest",
+        "cards.add_cardorder",
+        "cards.open_mask",
+        "cards.reveal_card",
+    ),
+    FINANCE_MAKER: (
+        *_SEES_MONEY,
+        *_SYNCS,
+        "funding.add_wallet",
+        "funding.change_wallet",
+        "funding.add_depositrequest",
+        "funding.add_withdrawal",
+        *_SEES_ROAD,
+    ),
+    FINANCE_CHECKER: (
+        *_SEES_MONEY,
+        "cards.sync_customer",
+        "cards.view_cardorder",
+        "cards.view_cardholder",
+        "cards.view_card",
+        "funding.view_webhookevent",
+        "approvals.view_approval",
+        "approvals.decide_deposits",
+        "approvals.decide_card_orders",
+        "funding.add_withdrawal",
+        "delivery.record_outcome",
+        *_SEES_ROAD,
+    ),
+    COMPLIANCE: (
+        *_SEES_CARDS,
+        "cards.sync_customer",
+        "cards.add_cardholderreview",
+        "cards.view_cardreveal",
+        "cards.view_every_customer",
+        "audit.view_entry",
+    ),
+    AUDITOR: (
+        *_SEES_CARDS,
+        *_SEES_MONEY,
+        *_SEES_ROAD,
+        "cards.view_every_customer",
+        "cards.view_assignment",
+        "cards.view_cardreveal",
+        "funding.view_webhookevent",
+        "approvals.view_approval",
+        "approvals.view_decision",
+        "audit.view_entry",
+        "access.view_user",
+    ),
+    ADMINISTRATOR: (
+        "access.view_user",
+        "access.add_user",
+        "access.change_user",
+        "cards.view_customer",
+        "cards.view_every_customer",
+        "cards.view_assignment",
+        "cards.add_assignment",
+        "cards.delete_assignment",
+        "delivery.change_pause",
+        *_SEES_ROAD,
+    ),
+}
+
+# People who hold both seats of such a pair can do alone what takes two.
+TOXIC_PAIRS: tuple[tuple[str, str], ...] = (
+    (FINANCE_MAKER, FINANCE_CHECKER),
+    (MANAGER, COMPLIANCE),
+    (MANAGER, FINANCE_CHECKER),
+)
+
+
+def toxic_pairs_of(role_names: Iterable[str]) -> list[tuple[str, str]]:
+    """Name the pairs among these roles that one person should not hold together."""
+    held = set(role_names)
+    return [pair for pair in TOXIC_PAIRS if held.issuperset(pair)]
+
+
+def keep_roles(**_kwargs: Any) -> None:
+    """Make the groups and their permissions what ROLES says. Safe to run at any time."""
+    from django.contrib.auth.models import Group, Permission
+
+    known = {
+        f"{app}.{codename}": pk
+        for pk, app, codename in Permission.objects.values_list("pk", "content_type__app_label", "codename")
+    }
+    for name, wanted in ROLES.items():
+        group, _ = Group.objects.get_or_create(name=name)
+        # Before the last application has migrated, some permissions are not there yet.
+        group.permissions.set([known[perm] for perm in wanted if perm in known])

@@ -1,0 +1,1 @@
+"""Maker-checker, once, for everything that needs a second pair of eyes."""

@@ -1,0 +1,22 @@
+"""The office itself, and its admin."""
+
+from django.contrib.admin.apps import AdminConfig
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class OfficeConfig(AppConfig):
+    name = "backoffice"
+    verbose_name = "Back office"
+
+    def ready(self) -> None:
+        from backoffice import checks  # noqa: F401  (registers the system checks)
+        from backoffice.triggers import install_triggers
+
+        post_migrate.connect(install_triggers, dispatch_uid="install_triggers")
+
+
+class OfficeAdminConfig(AdminConfig):
+    """Django's admin with our site in it."""
+
+    default_site = "backoffice.site.OfficeSite"

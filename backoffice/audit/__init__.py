@@ -1,0 +1,1 @@
+"""The trail: who did what, to what, why, from where, and with which result."""

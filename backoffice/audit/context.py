@@ -1,0 +1,66 @@
+"""Where an act comes from: request, address, session and factor, remembered while a request lasts."""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+
+
+@dataclass(frozen=True)
+class Origin:
+    """From where an act was done. Sessions are named by a hash: the trail must not let anybody in."""
+
+    request_id: str = ""
+    address: str = ""
+    session: str = ""
+    factor: str = ""
+    factor_age_seconds: int | None = None
+    is_sample: bool = False
+
+
+_origin: ContextVar[Origin] = ContextVar("audit_origin", default=Origin())  # noqa: B039  (frozen)
+
+
+def current_origin() -> Origin:
+    """The origin of what runs now; blank outside a request."""
+    return _origin.get()
+
+
+@contextmanager
+def acting_from(origin: Origin) -> Iterator[None]:
+    """Let everything inside be recorded as coming from this origin."""
+    token = _origin.set(origin)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
+
+
+def origin_of(request: HttpRequest) -> Origin:
+    """Read the origin off a request."""
+    from backoffice.access.stepup import accepted_factor, factor_age_seconds
+
+    key = request.session.session_key or ""
+    age = factor_age_seconds(request)
+    return Origin(
+        request_id=request.headers.get("X-Request-ID", "")[:64] or secrets.token_hex(8),
+        address=request.META.get("REMOTE_ADDR", "")[:64],
+        session=hashlib.sha256(key.encode()).hexdigest()[:16] if key else "",
+        factor="" if age is None else accepted_factor(),
+        factor_age_seconds=None if age is None else int(age),
+    )
+
+
+class AuditMiddleware:
+    """Remember the origin of each request for the audit rows that it writes."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with acting_from(origin_of(request)):
+            return self.get_response(request)

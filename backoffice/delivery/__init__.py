@@ -1,0 +1,1 @@
+"""How a request reaches Endl once: claim, attempt, unknown, pause, sweep."""

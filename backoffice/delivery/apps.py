@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class DeliveryConfig(AppConfig):
+    name = "backoffice.delivery"
+    verbose_name = "Line to Endl"

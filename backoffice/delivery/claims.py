@@ -1,0 +1,80 @@
+"""Claiming a request: one sender at a time, by conditional UPDATE with a lease and a fence."""
+
+import random
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db.models import F, Q, QuerySet
+
+from backoffice.delivery.models import Attempt, Request, State
+
+Kind = TypeVar("Kind", bound=Request)
+
+_FIRST_WAIT_SECONDS = 4.0
+_LONGEST_WAIT_SECONDS = 40.0
+
+
+def due(model: type[Kind], *, now: datetime) -> QuerySet[Kind]:
+    """The requests that a sender may claim now: ready, unclear and due again, or left by a dead sender."""
+    waiting = Q(state__in=(*model.ready, State.UNKNOWN), needs_person=False)
+    left_behind = Q(state=State.SENDING, lease_until__lt=now)
+    in_time = Q(next_attempt_at=None) | Q(next_attempt_at__lte=now)
+    return model._default_manager.filter((waiting & in_time) | left_behind)
+
+
+def claim(model: type[Kind], pk: int, *, now: datetime) -> Kind | None:
+    """Take a due request for one attempt; None when another sender has it or nothing is due.
+
+    A lease that ran out in `sending` means that a sender died in the middle: from then on the request may
+    have happened, and the row says since when.
+    """
+    left_behind = due(model, now=now).filter(pk=pk, state=State.SENDING, unclear_at=None)
+    left_behind.update(unclear_at=F("state_at"))
+    taken = due(model, now=now).filter(pk=pk).update(
+        state=State.SENDING,
+        state_at=now,
+        fence=F("fence") + 1,
+        lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
+        next_attempt_at=None,
+    )
+    return model._default_manager.get(pk=pk) if taken else None
+
+
+def give_back(request: Request, *, now: datetime, wait: timedelta, **outcome: Any) -> bool:
+    """Release a claim without an end: to `unknown` once anything was unclear, else to where it came from."""
+    state = State.UNKNOWN if _is_unclear(request, outcome) else request.ready[0]
+    return move(request, state, now=now, next_attempt_at=now + wait, **outcome)
+
+
+def move(request: Request, state: State, *, now: datetime, **columns: Any) -> bool:
+    """Change the state of a claimed request. Does nothing when the claim was lost to a later sender."""
+    own = type(request)._default_manager.filter(pk=request.pk, fence=request.fence, state=State.SENDING)
+    return bool(own.update(state=state, state_at=now, lease_until=None, **columns))
+
+
+def wait_after(attempts: int) -> timedelta:
+    """How long to wait after so many attempts: doubling with jitter, forty seconds at most."""
+    seconds = min(_FIRST_WAIT_SECONDS * 2 ** min(attempts, 10), _LONGEST_WAIT_SECONDS)
+    return timedelta(seconds=seconds * random.uniform(0.6, 1.0))
+
+
+def start_attempt(request: Request, *, now: datetime) -> Attempt:
+    """Commit that an attempt begins, before the first byte leaves."""
+    model = type(request)
+    model._default_manager.filter(pk=request.pk).update(attempts=F("attempts") + 1)
+    if request.first_attempt_at is None:
+        model._default_manager.filter(pk=request.pk, first_attempt_at=None).update(first_attempt_at=now)
+    request.refresh_from_db(fields=("attempts", "first_attempt_at"))
+    return Attempt.objects.create(
+        kind=request.kind, request_id=request.pk, number=request.attempts, started_at=now
+    )
+
+
+def last_attempt(request: Request) -> Attempt | None:
+    """The newest attempt of a request."""
+    return Attempt.objects.filter(kind=request.kind, request_id=request.pk).order_by("-number").first()
+
+
+def _is_unclear(request: Request, outcome: dict[str, Any]) -> bool:
+    return request.unclear_at is not None or outcome.get("unclear_at") is not None

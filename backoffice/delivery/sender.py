@@ -1,0 +1,281 @@
+"""The road, once, for every kind of request: claim, look, send, keep, understand, settle.
+
+No transaction is open while Endl is asked. What a process leaves behind when it dies at any point, the
+next claim finds and carries on: from the stored answer where there is one, else with the same key and bytes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from backoffice import endl as api
+from backoffice.audit.trail import Refusal, record
+from backoffice.delivery import claims, line, raw
+from backoffice.delivery.checkpoint import checkpoint
+from backoffice.delivery.models import Attempt, Pause, Request, State
+
+R = TypeVar("R", bound=Request)
+Made = TypeVar("Made")
+Clock = Callable[[], datetime]
+Outcome = Attempt.Outcome
+
+_LATER = timedelta(seconds=10)
+
+
+class GateClosed(Refusal):
+    """What was approved may no longer be sent. The request ends as expired."""
+
+
+@dataclass(frozen=True)
+class Road(Generic[R, Made]):
+    """What differs between the kinds of requests.
+
+    Attributes:
+        model: the kind of request.
+        read: understands an answer; raises Endl's errors.
+        gate: the last look before the first attempt; raises GateClosed.
+        arrive: takes in what Endl made, inside the transaction that settles the request.
+        keep_first: commits what must never be lost, before anything else is done with the answer.
+        look: before a repeat, looks whether it happened; returns what Endl made, None when it did not.
+        refused: learns from a refusal what it says of others than the request.
+        pauses: what, beside everything, holds this kind back.
+    """
+
+    model: type[R]
+    read: Callable[[api.Answer], Made]
+    gate: Callable[[R, datetime], None]
+    arrive: Callable[[R, Made, datetime], None]
+    keep_first: Callable[[R, Made, datetime], None] | None = None
+    look: Callable[[R, api.Client], Made | None] | None = None
+    refused: Callable[[R, api.EndlError, datetime], None] | None = None
+    pauses: tuple[Pause.Scope, ...] = ()
+
+
+def deliver(road: Road[R, Any], pk: int, *, endl: api.Client, clock: Clock = timezone.now) -> None:
+    """Drive one request as far as it goes now. Safe to call at any time, from anywhere, any number of times.
+
+    Args:
+        road: the kind of request.
+        pk: the row.
+        endl: the line to Endl.
+        clock: aware time now.
+    """
+    if not _may_start(road, pk, clock()):
+        return
+    request = claims.claim(road.model, pk, now=clock())
+    if request is None:
+        return
+    checkpoint("after-claim")
+    if not _finish_from_stored_answer(road, request, endl=endl, clock=clock) and _may_send(
+        road, request, endl=endl, clock=clock
+    ):
+        _attempt(road, request, endl=endl, clock=clock)
+
+
+def _may_start(road: Road[R, Any], pk: int, now: datetime) -> bool:
+    if line.slow_until(now) or line.is_paused():
+        return False
+    held_back = bool(road.pauses) and line.is_paused(*road.pauses)
+    return not held_back or (claims.due(road.model, now=now).filter(pk=pk).exists() and line.let_one_through(now=now))
+
+
+def _finish_from_stored_answer(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
+    """Carry on where a process died between storing an answer and understanding it."""
+    attempt = claims.last_attempt(request)
+    answer = raw.kept_for(attempt) if attempt is not None else None
+    if attempt is None or answer is None:
+        return False
+    _conclude(road, request, attempt, answer, endl=endl, clock=clock)
+    return True
+
+
+def _may_send(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
+    """The last gate. A repeat passes another one: it may have happened, so it can no longer expire."""
+    now = clock()
+    if request.base_url != settings.ENDL_BASE_URL:
+        return _stop(request, "The connection to Endl is another one than when this was approved.", now)
+    if request.unclear_at is not None:
+        return _may_repeat(road, request, endl=endl, now=now)
+    try:
+        road.gate(request, now)
+    except Refusal as closed:
+        return _stop(request, closed.sentence, now)
+    return True
+
+
+def _stop(request: Request, sentence: str, now: datetime) -> bool:
+    """Do not send it: expired when it never left, else a person has to find out what became of it."""
+    if request.unclear_at is not None:
+        _wait_for_person(request, sentence, now)
+    else:
+        _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
+    return False
+
+
+def _may_repeat(road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
+    if road.look is not None:
+        return not _look_first(road, request, endl=endl, now=now)
+    horizon = timedelta(hours=settings.KEY_HORIZON_HOURS)
+    if request.first_attempt_at is not None and now > request.first_attempt_at + horizon:
+        _wait_for_person(request, "Endl may have forgotten the key by now, so it is not sent again.", now)
+        return False
+    return True
+
+
+def _look_first(road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
+    """Where a server may ignore the key: look whether it happened. True when there is nothing to send now."""
+    assert road.look is not None
+    try:
+        made = road.look(request, endl)
+    except api.EndlError as problem:
+        line.note_trouble(problem, client=endl, now=now)
+        claims.give_back(request, now=now, wait=claims.wait_after(request.attempts), **_told(problem))
+        return True
+    if made is None:
+        return False
+    with transaction.atomic():
+        road.arrive(request, made, now)
+    return True
+
+
+def _wait_for_person(request: Request, sentence: str, now: datetime) -> None:
+    _settle(request, State.UNKNOWN, "needs_person", now, needs_person=True, outcome_message=sentence)
+
+
+def _attempt(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> None:
+    attempt = claims.start_attempt(request, now=clock())
+    call = api.Call(operation=request.operation, path=request.path, body=bytes(request.body))
+    checkpoint("before-send")
+    try:
+        answer = endl.send(call, key=request.idempotency_key)
+    except api.EndlError as problem:
+        checkpoint("after-send")
+        _settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
+        return
+    checkpoint("after-send")
+    raw.keep(attempt, answer)
+    checkpoint("after-raw")
+    _conclude(road, request, attempt, answer, endl=endl, clock=clock)
+
+
+def _conclude(
+    road: Road[R, Any], request: R, attempt: Attempt, answer: api.Answer, *, endl: api.Client, clock: Clock
+) -> None:
+    try:
+        made = road.read(answer)
+    except api.EndlError as problem:
+        _settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
+        return
+    if road.keep_first is not None:
+        with transaction.atomic():
+            road.keep_first(request, made, clock())
+        checkpoint("after-envelope")
+    with transaction.atomic():
+        road.arrive(request, made, clock())
+        _end(attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id)
+        raw.let_go(attempt)
+        checkpoint("before-settled")
+    checkpoint("after-settled")
+    line.note_answer(now=clock())
+
+
+def _settle_trouble(
+    road: Road[R, Any], request: R, attempt: Attempt, problem: api.EndlError, *, endl: api.Client, now: datetime
+) -> None:
+    """Draw the consequence of an error: for the request, its attempt, and for everybody."""
+    if isinstance(problem, api.OursToFix) and not line.is_everybodys(problem, endl):
+        outcome = _refuse(request, problem, now)
+    elif isinstance(problem, api.OursToFix | api.IssuingUnavailable):
+        outcome = _put_back(request, Outcome.PAUSED, _LATER, now)
+    elif isinstance(problem, api.Throttled):
+        outcome = _put_back(request, Outcome.THROTTLED, _LATER, now)
+    elif isinstance(problem, api.NotSent):
+        outcome = _put_back(request, Outcome.NOT_SENT, claims.wait_after(request.attempts), now)
+    elif isinstance(problem, api.OutcomeUnknown):
+        outcome = _leave_unknown(request, problem, now)
+    elif isinstance(problem, api.AlreadyIssued):
+        outcome = _lose_details(request, problem, now)
+    else:
+        outcome = _refuse(request, problem, now)
+    if outcome == Outcome.REFUSED and road.refused is not None:
+        road.refused(request, problem, now)
+    with transaction.atomic():
+        _end(attempt, outcome, now=now, problem=problem)
+        raw.let_go(attempt)
+    if outcome != Outcome.REFUSED:
+        line.note_trouble(problem, client=endl, now=now)
+
+
+def _put_back(request: Request, outcome: Attempt.Outcome, wait: timedelta, now: datetime) -> Attempt.Outcome:
+    """Nothing happened: the request waits as it was."""
+    claims.give_back(request, now=now, wait=wait)
+    return outcome
+
+
+def _leave_unknown(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
+    claims.give_back(
+        request,
+        now=now,
+        wait=claims.wait_after(request.attempts),
+        unclear_at=request.unclear_at or now,
+        **_told(problem),
+    )
+    return Outcome.UNCLEAR
+
+
+def _lose_details(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
+    """The key was used before: the card exists, and its details cannot be had. Never a second card."""
+    _settle(request, State.DETAILS_LOST, "details_lost", now, **_told(problem))
+    return Outcome.REFUSED
+
+
+def _refuse(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
+    """Endl said no. A conflict after something unclear proves nothing: then a person decides."""
+    if isinstance(problem, api.Conflict) and request.unclear_at is not None:
+        _wait_for_person(request, f"{problem.message} An earlier attempt may have gone through.", now)
+        return Outcome.UNCLEAR
+    _settle(request, State.REFUSED, "refused", now, **_told(problem))
+    return Outcome.REFUSED
+
+
+def _settle(request: Request, state: State, verb: str, now: datetime, **columns: Any) -> None:
+    """Change the state and put it on record together; neither, when the claim was lost."""
+    with transaction.atomic():
+        if claims.move(request, state, now=now, **columns):
+            said = {"code": columns.get("outcome_code", ""), "message": columns.get("outcome_message", "")}
+            record(f"{request.kind}.{verb}", request, by="system: sender", new={"state": state, **said})
+
+
+def _told(problem: api.EndlError) -> dict[str, str]:
+    """What Endl said, for the columns that the page shows."""
+    return {
+        "outcome_code": (problem.code or "")[:60],
+        "outcome_message": problem.message,
+        "outcome_field": (problem.field or "")[:100],
+        "outcome_remedy": problem.remedy,
+        "outcome_request_id": (problem.request_id or "")[:128],
+    }
+
+
+def _end(
+    attempt: Attempt,
+    outcome: Attempt.Outcome,
+    *,
+    now: datetime,
+    problem: api.EndlError | None = None,
+    status: int | None = None,
+    request_id: str | None = None,
+) -> None:
+    attempt.ended_at = now
+    attempt.outcome = outcome
+    attempt.duration_ms = max(0, int((now - attempt.started_at).total_seconds() * 1000))
+    attempt.http_status = problem.http_status if problem else status
+    attempt.endl_code = ((problem.code if problem else "") or "")[:60]
+    attempt.endl_request_id = ((problem.request_id if problem else request_id) or "")[:128]
+    attempt.message = problem.message if problem else ""
+    attempt.save()

@@ -1,0 +1,36 @@
+"""What the database refuses of every kind of request."""
+
+from backoffice.delivery.models import ENDS
+from backoffice.triggers import Trigger
+
+_BYTES = "NEW.{0} {{differs}} OLD.{0}"
+_FROZEN = ("operation", "path", "body", "idempotency_key", "base_url", "maker_id", "approval_id", "created_at")
+
+
+def request_triggers(table: str, *facts: str) -> tuple[Trigger, ...]:
+    """The triggers of a request's table: its bytes and facts never change, an end never turns back.
+
+    Args:
+        table: the table of a kind of request.
+        facts: its own columns that say what was asked for.
+    """
+    changed = " OR ".join(_BYTES.format(column) for column in (*_FROZEN, *facts))
+    ends = ", ".join(f"'{state}'" for state in sorted(ENDS))
+    unapproved = (
+        "NEW.state IN ('approved', 'sending') AND NEW.approval_id IS NOT NULL AND (SELECT a.state FROM "
+        "approvals_approval a WHERE a.id = NEW.approval_id) <> 'approved'"
+    )
+    return (
+        Trigger(f"{table}_keeps_its_bytes", table, "UPDATE", changed, "a request keeps its bytes"),
+        Trigger(
+            f"{table}_end_is_an_end",
+            table,
+            "UPDATE",
+            f"OLD.state IN ({ends}) AND NEW.state {{differs}} OLD.state "
+            "AND NOT (OLD.state = 'details_lost' AND NEW.state = 'issued')",
+            "an end does not turn back",
+        ),
+        Trigger(f"{table}_sent_only_approved", table, "UPDATE", unapproved, "sent only when approved"),
+        Trigger(f"{table}_starts_approved_only", table, "INSERT", unapproved, "starts approved only when it is"),
+        Trigger(f"{table}_stays", table, "DELETE", "OLD.id IS NOT NULL", "requests stay"),
+    )

@@ -1,0 +1,1 @@
+"""How a table of ours follows a list of Endl's."""

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class MirrorConfig(AppConfig):
+    name = "backoffice.mirror"
+    verbose_name = "Mirror"

@@ -1,0 +1,19 @@
+"""Where things are: the admin, signing in, Endl's webhooks, and whether the office is well."""
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+from backoffice import health
+
+# Before admin.site.urls is read, or the stock login page would still answer.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="front"),
+    path("admin/", admin.site.urls),
+    path("accounts/", include("allauth.urls")),
+    path("webhooks/", include("funding.urls")),
+    *health.urlpatterns,
+]

@@ -1,0 +1,216 @@
+"""Issuing single-use cards: asked for, approved by rule or by a checker, sent once."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Sum
+
+from backoffice import endl as api
+from backoffice import vault
+from backoffice.access.models import User
+from backoffice.approvals import decisions
+from backoffice.audit.trail import Refusal, operation, record
+from backoffice.delivery import desk
+from backoffice.delivery.models import Pause, State
+from backoffice.delivery.sender import GateClosed, Road
+from cards import customers, registering, scope, sync
+from cards.models import Cardholder, CardOrder, SealedDetails
+
+PERMISSION = "approvals.decide_card_orders"
+CEILING_RULE = "within the manager's ceiling"
+_SPENT_NOTHING = (State.REJECTED, State.CANCELLED, State.EXPIRED, State.REFUSED)
+
+
+class NotEligible(Refusal):
+    """No card can be issued to this cardholder now."""
+
+
+@operation("card_order.request", about="cardholder")
+def request_card(
+    *, cardholder: Cardholder, amount_cents: int, purpose: str, form_token: str, by: User, now: datetime
+) -> CardOrder:
+    """Ask for a single-use card. Within the manager's ceiling a rule approves it, above it a checker must.
+
+    Args:
+        amount_cents: US cents, from 1 to 10,000,000.
+        purpose: what the card is for; kept here, and sent only where a setting says so.
+        form_token: of the page that was posted; a second click finds what the first one made.
+
+    Raises: NotAllowed, NotEligible.
+    """
+    scope.check(by, "cards.add_cardorder", cardholder.customer)
+    if posted := desk.posted_before(CardOrder, form_token, by=by):
+        return posted
+    if reason := why_not_issue(cardholder):
+        raise NotEligible(reason)
+    call = api.call_issue_card(
+        customer_id=cardholder.customer.endl_id,
+        cardholder_id=cardholder.endl_id,
+        amount_cents=amount_cents,
+        memo=purpose if settings.ENDL_SEND_MEMO and purpose else None,
+    )
+    order = CardOrder(
+        cardholder=cardholder,
+        amount_cents=amount_cents,
+        purpose=purpose,
+        form_token=form_token,
+        **desk.committed(call, by=by, now=now),
+    )
+    _approve_or_ask(order, by, now)
+    order, is_new = desk.commit(order, by=by)
+    if is_new:
+        record("card_order.request", order, by=by, reason=purpose, new=_told(order))
+    return order
+
+
+@operation("card_order.approve", about="request")
+def approve_order(*, request: CardOrder, by: User, seen: str, now: datetime, reason: str = "") -> CardOrder:
+    """Approve a card order that a checker must decide on. Raises: see `desk.approve`, and NotAllowed."""
+    scope.check(by, PERMISSION, request.cardholder.customer)
+    return desk.approve(request, by=by, seen=seen, reason=reason, now=now)
+
+
+@operation("card_order.reject", about="request")
+def reject_order(*, request: CardOrder, by: User, seen: str, reason: str, now: datetime) -> CardOrder:
+    """Reject a card order. Raises: see `desk.reject`, and NotAllowed."""
+    scope.check(by, PERMISSION, request.cardholder.customer)
+    return desk.reject(request, by=by, seen=seen, reason=reason, now=now)
+
+
+@operation("card_order.cancel", about="request")
+def cancel_order(*, request: CardOrder, by: User, now: datetime, reason: str = "") -> CardOrder:
+    """Take back a card order that was not sent yet. Raises NotTheMaker, TooLate."""
+    return desk.cancel(request, by=by, reason=reason, now=now)
+
+
+def why_not_issue(cardholder: Cardholder) -> str:
+    """Say why no card can be issued to a cardholder now; blank when one can."""
+    if reason := registering.why_no_cards(cardholder.customer):
+        return reason
+    if cardholder.missing_since is not None:
+        return f"{cardholder} is gone at Endl since {cardholder.missing_since:%Y-%m-%d}."
+    if cardholder.status == "disabled":
+        return f"{cardholder} is disabled at Endl: review the cardholder with Endl."
+    if cardholder.review_state == Cardholder.Review.REJECTED:
+        return f"Compliance rejected {cardholder}: no card can be issued."
+    if cardholder.review_state != Cardholder.Review.APPROVED:
+        return f"Compliance has not approved {cardholder} yet: no card can be issued until they do."
+    return ""
+
+
+def facts_of(order: CardOrder) -> dict[str, Any]:
+    """What an approval of this order binds to."""
+    return desk.facts_of(
+        order,
+        cardholder=order.cardholder.endl_id,
+        amount=_dollars(order.amount_cents),
+        currency="USD",
+        purpose=order.purpose,
+    )
+
+
+def _dollars(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02d}"
+
+
+def _told(order: CardOrder) -> dict[str, Any]:
+    return {"amount": f"{_dollars(order.amount_cents)} USD", "cardholder": order.cardholder.endl_id, "state": order.state}
+
+
+def _approve_or_ask(order: CardOrder, by: User, now: datetime) -> None:
+    """Let the named rule approve an order within the ceilings; ask a checker for any other."""
+    is_within = _is_within_ceiling(order, by, now)
+    order.state = State.APPROVED if is_within else State.REQUESTED
+    order.approval = decisions.draft(
+        kind=order.kind,
+        summary=f"{order}: {_dollars(order.amount_cents)} USD",
+        facts=facts_of(order),
+        by=by,
+        permission=PERMISSION,
+        now=now,
+        rule=CEILING_RULE if is_within else "",
+    )
+
+
+def _is_within_ceiling(order: CardOrder, by: User, now: datetime) -> bool:
+    """Whether order and day stay within the manager's ceilings; the day is the last 24 hours."""
+    # The lock makes two orders of one manager wait for each other, so that both count.
+    User.objects.select_for_update().get(pk=by.pk)
+    recent = CardOrder.objects.filter(maker=by, created_at__gt=now - timedelta(days=1)).exclude(
+        state__in=_SPENT_NOTHING
+    )
+    spent = recent.aggregate(cents=Sum("amount_cents"))["cents"] or 0
+    return (
+        order.amount_cents <= settings.ORDER_CEILING_CENTS
+        and spent + order.amount_cents <= settings.ORDER_DAY_CEILING_CENTS
+    )
+
+
+def _gate(order: CardOrder, now: datetime) -> None:
+    if reason := why_not_issue(order.cardholder):
+        raise GateClosed(reason)
+    assert order.approval is not None
+    decisions.check_still_good(order.approval, facts_of(order), now=now)
+
+
+def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
+    """Commit the envelope before anything else is done with the answer: it comes this once."""
+    envelope = made.encrypted_details
+    if envelope is None:
+        return
+    card = made.card
+    SealedDetails.objects.get_or_create(
+        order=order,
+        defaults={
+            "envelope": vault.seal(json.dumps(envelope).encode(), about=about_details(order)),
+            "key_fingerprint": _key_of(envelope),
+            "last4": card.last4 or "",
+            "exp_month": card.expiry_month,
+            "exp_year": card.expiry_year,
+            "received_at": now,
+        },
+    )
+
+
+def about_details(order: CardOrder) -> str:
+    """What the sealed envelope of an order is bound to."""
+    return f"cards.details:{order.pk}:{order.idempotency_key}"
+
+
+def _key_of(envelope: str | dict[str, Any]) -> str:
+    named = envelope.get("keyId") if isinstance(envelope, dict) else None
+    return named[:64] if isinstance(named, str) else ""
+
+
+def _arrive(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
+    """Settle the order: issued when its details are here, else lost. A late envelope still turns lost into issued."""
+    row = CardOrder.objects.select_for_update().get(pk=order.pk)
+    if row.has_ended and row.state != State.DETAILS_LOST:
+        return
+    state = State.ISSUED if SealedDetails.objects.filter(order=row).exists() else State.DETAILS_LOST
+    card = sync.take_in_card(order.cardholder, made.card, now=now)
+    CardOrder.objects.filter(pk=row.pk).update(
+        state=state, state_at=now, card=card, lease_until=None, needs_person=False,
+        outcome_code="", outcome_message="", outcome_field="", outcome_remedy="",
+    )  # fmt: skip
+    record(f"card_order.{state}", row, by="system: sender", new={"card": card.endl_id, "state": state})
+
+
+def _refused(order: CardOrder, error: api.EndlError, now: datetime) -> None:
+    """Keep what a refusal says of the business, and that a cardholder is gone at Endl."""
+    customers.learn_refused(order.cardholder.customer, error, now=now)
+    if error.code == "ERRCRD_1002":
+        Cardholder.objects.filter(pk=order.cardholder_id, missing_since=None).update(missing_since=now)
+
+
+ROAD: Road[CardOrder, api.IssuedCard] = Road(
+    model=CardOrder,
+    read=api.read_issued_card,
+    gate=_gate,
+    arrive=_arrive,
+    keep_first=_keep_details,
+    refused=_refused,
+    pauses=(Pause.Scope.ISSUING,),
+)

@@ -1,0 +1,7 @@
+"""Where Endl's webhooks arrive."""
+
+from django.urls import path
+
+from funding.receiving import receive
+
+urlpatterns = [path("endl/", receive, name="endl_webhook")]
