@@ -72,7 +72,7 @@ def check_header(value: str, what: str) -> str:
 
 
 def check_key(key: str) -> str:
-    """Return a key of 1 to 64 characters (documented): letters, digits, hyphens, underscores. Else ValueError."""
+    """Return a key of 1 to 64 characters (documented), letters, digits, - and _, or raise ValueError."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise ValueError("An idempotency key has 1 to 64 letters, digits, hyphens or underscores.")
     return key

@@ -179,7 +179,7 @@ def _cards_path(customer_id: str, what: str) -> str:
 
 
 def _delay_seconds(tries: int, problem: EndlError) -> float | None:
-    """Double from 0.5 s to 5 s with jitter, never under what Endl asks for; None when it asks for too much."""
+    """Double from 0.5 s to 5 s with jitter, not under what Endl asks for; None when that is too long."""
     longest = min(_FIRST_DELAY_SECONDS * 2 ** (tries + 1), _LONGEST_DELAY_SECONDS)
     delay = random.uniform(max(_FIRST_DELAY_SECONDS, longest / 2), longest)  # noqa: S311 - spreads load, guards nothing
     asked = problem.retry_after_seconds or 0.0

@@ -182,7 +182,7 @@ def _read(response: requests.Response, limit: int) -> Answer:
     request_id = request_id_of(headers)
     try:
         body = _unpacked(_read_raw(response, limit), response.headers.get("Content-Encoding", ""), limit)
-    except (_Refused, urllib3.exceptions.IncompleteRead, zlib.error) as problem:
+    except (_Refused, urllib3.exceptions.ProtocolError, zlib.error) as problem:
         reason = str(problem) if isinstance(problem, _Refused) else "The answer is cut off or damaged."
     else:
         return Answer(response.status_code, body, headers, request_id)
