@@ -20,7 +20,7 @@ def issue_card(world: World, call: Call) -> Answer:
     wanted = rules.card_request(call, world.switches)
     if before := replay.earlier(world, call):
         if world.switches.card_replay == "first-result":
-            return before.answer
+            return before
         raise coded("ERRCRD_1008")
     card_business(world, call)
     cardholder = _enabled_cardholder(world, call)

@@ -26,7 +26,22 @@ class BadFault(ValueError):
 
 
 def plan(world: World, description: Doc) -> Doc:
-    """Add a fault; answers it as it was understood, with its number."""
+    """Add a fault; answers it as it was understood, with its number.
+
+    Every fault takes "operation" (a name of `routes.OPERATIONS`, a pattern such as "list_*", or "webhook"),
+    "customer", "times" (-1 for ever), "skip" (let so many pass first), "probability", "when" ("before" the
+    effect or "after" it) and "kind", which brings its own words:
+
+    - drop (a reset), close (nothing is said);
+    - hang: "seconds", "then" ("close", usual before the effect; "answer", usual after it);
+    - status: "code", "body", "html", "type"; error: "code", one of Endl's; redirect: "code", "location";
+    - throttle: "retry_after" (absent, seconds, "date" with "seconds", or anything), bomb: "size" unpacked;
+    - truncate: "at", "length" ("cut" to lie about it); slow: "bytes_per_second";
+    - mutate: "field" (a path with dots), "mutation" (see `spoiling.MUTATIONS`), "value";
+    - for webhooks: lost, doubled ("copies"), late and out_of_order ("seconds").
+
+    Raises BadFault when the description means nothing.
+    """
     fault = {"operation": "*", "times": 1, "skip": 0, **description}
     kind = fault.get("kind")
     known = WEBHOOK_KINDS if fault["operation"] == "webhook" else CALL_KINDS

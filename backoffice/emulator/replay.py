@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from backoffice.emulator.errors import uncoded
 from backoffice.emulator.wire import Answer, Call
 from backoffice.emulator.world import World
 
 
-@dataclass(frozen=True)
-class Earlier:
-    """The first result under a key."""
-
-    answer: Answer
-
-
-def earlier(world: World, call: Call) -> Earlier | None:
+def earlier(world: World, call: Call) -> Answer | None:
     """The first result for these very bytes; raises a refusal when the key came with other bytes."""
     if call.key is None or is_ignored(world, call):
         return None
@@ -30,7 +21,7 @@ def earlier(world: World, call: Call) -> Earlier | None:
     if found[0]["body_sha256"] != _fingerprint(call):
         raise uncoded(409, "The Idempotency-Key was used before with a different body")
     headers = {"Content-Type": "application/json"}
-    return Earlier(Answer(found[0]["status"], found[0]["body"], headers))
+    return Answer(found[0]["status"], found[0]["body"], headers)
 
 
 def is_ignored(world: World, call: Call) -> bool:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backoffice.emulator import Emulator
 from tests.backoffice.emulator.client import COMPANY, HOLDER, WALLET, Api
 
-FAMILY = {
+FAMILY: dict[str, list[dict[str, Any]]] = {
     "customers": [
         {"customerId": COMPANY, "name": "Company", "type": "business"},
         {"customerId": "cus_plain", "name": "Not for cards", "type": "business", "cardsEnabled": False},

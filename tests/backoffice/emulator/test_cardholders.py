@@ -1,5 +1,7 @@
 """Registering cardholders and listing them."""
 
+from typing import Any
+
 import pytest
 
 from tests.backoffice.emulator.client import COMPANY, HOLDER, PERSON, Api, refusal
@@ -40,7 +42,7 @@ def test_only_a_business_with_cards_has_cardholders(
         ("phone", "+1"),
     ],
 )
-def test_a_broken_field_is_named_first(api: Api, field: str, value: object) -> None:
+def test_a_broken_field_is_named_first(api: Api, field: str, value: Any) -> None:
     answer = api.register(**{field: value})
     assert refusal(answer) == (400, "ERRCRD_1005")
     assert answer.json()["message"].startswith(field)

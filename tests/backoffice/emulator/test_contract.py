@@ -12,7 +12,7 @@ from backoffice.emulator import Emulator
 from tests.backoffice.emulator.client import COMPANY, HOLDER, Api
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "endl-openapi.yaml"
-SCHEMA = schemathesis.openapi.from_path(DOCUMENT)
+SCHEMA: Any = schemathesis.openapi.from_path(DOCUMENT)
 CARDHOLDERS = "/api/v0/customer/{customerId}/card-users"
 CARDS = "/api/v0/cards/{customerId}"
 FORMS = ["array", "object", "paged"]
