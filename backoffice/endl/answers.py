@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 MAX_DEPTH = 64
 _MAX_EXPONENT = 400
+_SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,13 @@ class Answer:
 
     def __repr__(self) -> str:
         return f"Answer(status={self.status}, {len(self.body)} bytes, request_id={self.request_id!r})"
+
+
+def without_secret(answer: Answer, secret: str) -> Answer:
+    """Return the answer without the API key, should it be quoted; a very short one could be any word."""
+    if len(secret) < _SHORTEST_SECRET or secret.encode() not in answer.body:
+        return answer
+    return replace(answer, body=answer.body.replace(secret.encode(), b"[API key]"))
 
 
 class NotJSON(ValueError):

@@ -69,7 +69,9 @@ class Client:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
         }
-        self._transport = Transport(proxy=proxy, limits=Limits(connect_seconds, read_seconds, total_seconds))
+        self._transport = Transport(
+            proxy=proxy, limits=Limits(connect_seconds, read_seconds, total_seconds), secret=api_key
+        )
         self._retries = retries
         self._sleep = sleep
         # Reads try again for as long as two whole exchanges may last, however many tries are left.

@@ -113,7 +113,7 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-_WORD = re.compile(r"[A-Za-z0-9_.\[\]-]{1,64}", re.ASCII)
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.\[\]-]{0,63}", re.ASCII)
 
 
 def _word(value: Any) -> str | None:

@@ -14,7 +14,7 @@ import requests
 import urllib3
 from requests.adapters import HTTPAdapter
 
-from backoffice.endl.answers import Answer, kept_headers, request_id_of
+from backoffice.endl.answers import Answer, kept_headers, request_id_of, without_secret
 from backoffice.endl.checks import check_proxy
 from backoffice.endl.deadline import Deadline, WatchedPool, WatchedTLSPool
 from backoffice.endl.errors import EndlError, NoAnswer, NotSent, UnreadableAnswer
@@ -79,11 +79,15 @@ class _Session(requests.Session):
 
 
 class Transport:
-    """A pool of connections to one server. Safe to share between threads, and after a fork."""
+    """A pool of connections to one server. Safe to share between threads, and after a fork.
 
-    def __init__(self, *, proxy: str | None, limits: Limits) -> None:
+    ``secret`` is cut out of every answer: some servers quote the key that they refuse.
+    """
+
+    def __init__(self, *, proxy: str | None, limits: Limits, secret: str) -> None:
         self._proxies = {"https": check_proxy(proxy)} if proxy else {}
         self._limits = limits
+        self._secret = secret
         self._process = os.getpid()
         self._pool = self._new_pool()
 
@@ -108,7 +112,7 @@ class Transport:
     def _attempt(self, outgoing: Outgoing) -> Answer | EndlError:
         with Deadline(self._limits.total_seconds) as deadline:
             try:
-                answer = self._send(outgoing)
+                answer = without_secret(self._send(outgoing), self._secret)
             except UnreadableAnswer as problem:
                 return _late() if deadline.passed else problem
             except _NETWORK_TROUBLE as problem:

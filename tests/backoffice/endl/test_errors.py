@@ -184,6 +184,10 @@ def test_a_strange_envelope_still_makes_an_error_with_a_sentence(body: str) -> N
     assert "400" in got.message
 
 
+def test_a_code_that_is_a_number_is_not_shown() -> None:
+    assert error(400, envelope("4111111111111111")).code is None
+
+
 def test_other_layers_messages_are_shown_too() -> None:
     assert error(401, b'{"error":"invalid api key"}').message == "invalid api key"
 

@@ -15,7 +15,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from backoffice.endl import Answer, Call, Client, NoAnswer, NotSent, OutcomeUnknown, UnreadableAnswer
+from backoffice.endl import (
+    Answer,
+    Call,
+    Client,
+    NoAnswer,
+    NotSent,
+    OutcomeUnknown,
+    UnreadableAnswer,
+    error_from,
+)
 from backoffice.endl.transport import MAX_POST_ANSWER_BYTES, MAX_READ_BYTES
 from tests.backoffice.endl.rogue import (
     answer,
@@ -222,7 +231,10 @@ def test_a_read_may_be_larger_but_not_without_end() -> None:
 def test_packed_answers_are_unpacked_only_as_far_as_the_limit() -> None:
     bomb = gzip.compress(b"0" * (MAX_POST_ANSWER_BYTES * 40))
     assert len(bomb) < MAX_POST_ANSWER_BYTES
-    with running(says(answer(201, bomb, Content_Encoding="gzip"))) as server, pytest.raises(UnreadableAnswer):
+    with (
+        running(says(answer(201, bomb, Content_Encoding="gzip"))) as server,
+        pytest.raises(UnreadableAnswer, match="over"),
+    ):
         send(server.url)
     small = gzip.compress(b'{"cardId":"crd_1"}')
     with running(says(answer(201, small, Content_Encoding="gzip"))) as server:
@@ -265,6 +277,15 @@ def test_the_environment_sets_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         assert send(server.url).status == 201
 
 
+def test_the_environment_sets_no_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login someone password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with running(says(answer(201))) as server:
+        send(server.url)
+    assert b"Authorization" not in server.requests[0]
+
+
 def test_an_explicit_proxy_is_asked_for_a_tunnel_and_its_refusal_means_not_sent() -> None:
     with running(says_and_hangs_up(answer(403, ""))) as proxy, pytest.raises(NotSent):
         send("https://api.invalid", proxy=proxy.url)
@@ -280,6 +301,12 @@ def test_one_line_is_logged_without_key_or_body(caplog: pytest.LogCaptureFixture
     assert len(lines) == 1
     assert "POST issue_card: 201 request_id=req_7" in lines[0]
     assert all(word not in caplog.text for word in (API_KEY, "4111", "amountInUSDCents"))
+
+
+def test_a_key_that_the_server_quotes_is_cut_out() -> None:
+    with running(says(answer(401, f'{{"message":"{API_KEY} is no key"}}'))) as server:
+        got = send(server.url)
+    assert error_from(got).message == "[API key] is no key"
 
 
 def test_an_error_carries_nothing_of_the_request() -> None:
