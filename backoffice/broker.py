@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import TRANSPORT_ALIASES, filesystem, virtual
 from kombu.utils.json import dumps, loads
 
 log = logging.getLogger(__name__)
@@ -89,6 +89,11 @@ class Transport(filesystem.Transport):
     Channel = Channel
     driver_name = ALIAS
     polling_interval = POLLING_SECONDS
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        # Kombu remembers bindings per process, whatever the folder: another folder would never get its own.
+        self.state = virtual.BrokerState()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -127,6 +127,8 @@ def make_app() -> Celery:
         beat_schedule_filename=str(state_folder(url) / "beat"),
         beat_max_loop_interval=5,
     )
+    # "Current" is per thread, and the web server has many; "default" holds for all of them.
+    made.set_default()
     made.steps["worker"].add(DjangoStructLogInitStep)
     made.autodiscover_tasks(
         lambda: list(dict.fromkeys((*OFFICE_TASK_MODULES, *settings.CELERY_TASK_MODULES)))

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
-from django.urls import reverse_lazy
+from django.templatetags.static import static
 
 from backoffice.logs import logging_config
 
@@ -281,6 +281,10 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
+if PRACTICE:
+    # Served from where they lie: no collecting, so that the second start takes seconds.
+    STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    WHITENOISE_USE_FINDERS = True
 FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
 SILENCED_SYSTEM_CHECKS: list[str] = []
 
@@ -301,12 +305,11 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "ENVIRONMENT": "backoffice.site.environment_badge",
     "DASHBOARD_CALLBACK": "backoffice.site.home",
-    "STYLES": ["/static/office/office.css"],
-    "SCRIPTS": ["/static/office/office.js"],
+    "STYLES": [lambda _request: static("office/office.css")],
+    "SCRIPTS": [lambda _request: static("office/office.js")],
     "SIDEBAR": {
         "show_search": True,
         "show_all_applications": False,
         "navigation": "backoffice.site.navigation",
     },
 }
-HOME_URL = reverse_lazy("admin:index")

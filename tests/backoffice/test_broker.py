@@ -80,6 +80,7 @@ def test_nothing_is_left_of_a_message_that_was_heard(tmp_path: Path) -> None:
 def test_a_queue_that_is_deleted_takes_its_messages_and_its_binding_with_it(tmp_path: Path) -> None:
     ring(tmp_path, 2)
     with connect(tmp_path) as line, line.channel() as channel:
+        MONEY(channel).declare()
         MONEY(channel).delete()
         assert channel.get_table("money") == []
     assert list((tmp_path / "messages").iterdir()) == []

@@ -1,0 +1,26 @@
+# The Endl back office. `make run` and `make test` set themselves up; nothing but a Python 3.12+ need be there.
+.POSIX:
+.DEFAULT_GOAL := help
+PYTHON = .venv/bin/python
+# More of pytest's options, as in: make test ARGS="-k deposits"
+ARGS =
+
+.PHONY: help setup run test check browser
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## .venv with everything that is locked, for development
+	@.ci/bootstrap.sh dev
+
+run: ## a practice office: emulator, worker, web server (PORT, EMULATOR_PORT, ENDL_BASE_URL)
+	@.ci/bootstrap.sh run && exec $(PYTHON) -m backoffice.practice
+
+test: ## all tests but the browser's (TEST_DATABASE_URL, TEST_BROKER_URL; ARGS goes to pytest)
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m pytest -n 2 -m "not browser" $(ARGS)
+
+browser: ## the journeys in headless Chromium, with screenshots under var/
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m pytest -m browser $(ARGS)
+
+check: ## lint, types, directions, migrations, production settings, templates
+	@.ci/bootstrap.sh dev && exec .ci/check
