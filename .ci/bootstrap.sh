@@ -61,7 +61,7 @@ install() {
     [ "$(cat "$stamp" 2>/dev/null)" = "$sum" ] && return 0
     say "Installing what is locked in $* (a minute or so) ..."
     for lock in "$@"; do
-        "$python" -m pip install --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 \
+        "$python" -m pip install --quiet --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 \
             --no-deps --require-hashes -r "$lock" || {
             say "The packages could not be installed: check the network (or where pip is told to look) and run this again."
             exit 1

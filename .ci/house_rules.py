@@ -18,7 +18,7 @@ FORBIDDEN_NAMES = {"uv.lock", "pylock.toml"}
 def tracked_files() -> list[Path]:
     """What is, or is about to be, in the repository."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, check=True, capture_output=True, text=True)
+    listed = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603  (fixed words)
     return [path for path in map(Path, listed.stdout.splitlines()) if path.is_file()]
 
 

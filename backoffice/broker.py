@@ -52,12 +52,12 @@ class Channel(filesystem.Channel):
         for folder in (Path(self.data_folder_in), self.control_folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def _put(self, queue: str, payload: dict[str, Any], **_: Any) -> None:
+    def _put(self, queue: str, message: Any, **_: Any) -> None:
         # Wall clock, not monotonic: the order must survive a restart of the machine.
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
-        write_whole(Path(self.data_folder_out) / name, dumps(payload))
+        write_whole(Path(self.data_folder_out) / name, dumps(message))
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002  (kombu's signature)
         folder = Path(self.data_folder_in)
         for name in sorted(os.listdir(folder)):  # noqa: PTH208  (names are all that is needed, many times a second)
             if name.partition(".")[2] == f"{queue}.msg":
@@ -66,7 +66,7 @@ class Channel(filesystem.Channel):
                     return loads(text)
         raise Empty
 
-    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+    def _queue_bind(self, exchange: str, routing_key: str | None, pattern: str | None, queue: str) -> None:
         bound = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         self._change_table(exchange, lambda table: table if bound in table else [bound, *table])
 
@@ -80,7 +80,7 @@ class Channel(filesystem.Channel):
             before = self.get_table(exchange)
             after = change(before)
             if after != before:
-                write_whole(self._exchange_file(exchange), dumps(after))
+                write_whole(self.control_folder / f"{exchange}.exchange", dumps(after))
 
 
 class Transport(filesystem.Transport):

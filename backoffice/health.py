@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from backoffice.celery import app
 
 FINE = "ok"
-BROKER_SECONDS = 1.0
+BROKER_SECONDS = 1
 
 
 @login_not_required

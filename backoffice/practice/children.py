@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PR_SET_PDEATHSIG = 1
@@ -98,7 +99,7 @@ def how(code: int) -> str:
     return f"exit code {code}"
 
 
-def log_file(path: Path) -> "subprocess._FILE":  # type: ignore[name-defined]
+def log_file(path: Path) -> IO[bytes]:
     """Open a log for appending, for this user only. A big one is put aside first."""
     if path.exists() and path.stat().st_size > LOG_BYTES:
         path.replace(path.with_suffix(".log.1"))

@@ -54,8 +54,10 @@ def test_readers_never_see_half_a_message(tmp_path: Path) -> None:
     readers = [threading.Thread(target=lambda: heard.extend(take_all(tmp_path, 150))) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for running in [*writers, *readers]:
-        running.join()
+    for writer in writers:
+        writer.join()
+    for reader in readers:
+        reader.join()
     assert sorted(message["number"] for message in heard) == sorted([*range(150), *range(150)])
 
 
