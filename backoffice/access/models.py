@@ -2,11 +2,18 @@
 
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 
 # A superuser keeps the house; money, cards and decisions are given by role alone, to everybody.
 GUARDED_APPS = frozenset({"cards", "funding", "approvals", "audit", "delivery", "mirror"})
+
+
+class People(UserManager["User"]):
+    """Makes people. Everybody who can sign in works here; what they may do, their roles say."""
+
+    def create_user(self, username: str, email: str | None = None, password: str | None = None, **more: Any) -> "User":
+        return super().create_user(username, email, password, **{"is_staff": True, **more})
 
 
 class User(AbstractUser):
@@ -14,6 +21,9 @@ class User(AbstractUser):
 
     # Signing in is by name; an address is for telling people, and may be missing.
     REQUIRED_FIELDS: ClassVar[list[str]] = []
+    is_staff = models.BooleanField("works here", default=True)
+
+    objects = People()
 
     class Meta:
         ordering = ("username",)

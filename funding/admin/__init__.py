@@ -1,0 +1,3 @@
+"""The pages of money."""
+
+from funding.admin import requests  # noqa: F401
