@@ -52,7 +52,7 @@ class Channel(filesystem.Channel):
         for folder in (Path(self.data_folder_in), self.control_folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def _put(self, queue: str, message: Any, **_: Any) -> None:
+    def _put(self, queue: str, message: Any, **_: Any) -> None:  # type: ignore[override]
         # Wall clock, not monotonic: the order must survive a restart of the machine.
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
         write_whole(Path(self.data_folder_out) / name, dumps(message))

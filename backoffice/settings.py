@@ -6,6 +6,7 @@ office refuses to start when a secret is missing or weak: a sentence says which 
 
 import base64
 import binascii
+import logging
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -294,6 +295,8 @@ LOGGING = logging_config(
 )
 # The request's id travels with the bell, so that a worker's lines can be found by it.
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
+# A sweep every ten seconds is no news; what goes wrong still is.
+DJANGO_STRUCTLOG_CELERY_DEFAULT_LOG_LEVEL = logging.DEBUG
 
 UNFOLD = {
     "SITE_TITLE": "Endl back office",
