@@ -15,6 +15,8 @@ from pytest_socket import socket_allow_hosts
 if TYPE_CHECKING:
     from backoffice.emulator import Emulator
 
+pytest_plugins = ("tests.people", "tests.tables")
+
 CHROMIUM = Path("/usr/bin/chromium")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 
@@ -92,7 +94,7 @@ def emulator(settings: Settings) -> "Iterator[Emulator]":
     from backoffice.emulator import Emulator  # not every test that uses this file has it loaded
 
     with Emulator(port=0) as running:
-        settings.ENDL_BASE_URL = running.base_url
+        settings.ENDL_BASE_URL, settings.ENDL_API_KEY = running.base_url, running.api_key
         yield running
 
 
