@@ -23,7 +23,8 @@ def a_folder() -> Path:
         maker = os.getpid()
         atexit.register(lambda: os.getpid() == maker and shutil.rmtree(folder, ignore_errors=True))
     own = Path(os.environ[FOLDER_NAME]) / os.environ.get("PYTEST_XDIST_WORKER", "main")
-    own.mkdir(mode=0o700, exist_ok=True)
+    # Whitenoise warns of a folder for static files that is not there.
+    (own / "static").mkdir(mode=0o700, parents=True, exist_ok=True)
     return own
 
 

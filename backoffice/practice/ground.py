@@ -120,7 +120,7 @@ def can_bind_ipv6(port: int) -> bool:
 
 def lay(ground: Ground) -> None:
     """Make the folders, the secrets and the key pair that are not there yet."""
-    for folder in (ground.var, ground.var / "log", ground.var / "keys"):
+    for folder in (ground.var, ground.var / "log", ground.var / "keys", ground.var / "static"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not secrets_file(ground).exists():
         write_private(secrets_file(ground), new_secrets())
