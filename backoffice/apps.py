@@ -1,7 +1,7 @@
 """The office itself, and its admin."""
 
-from django.contrib.admin.apps import AdminConfig
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 from django.db.models.signals import post_migrate
 
 

@@ -4,12 +4,12 @@ SQLite drops a table's triggers when Django rebuilds it, so they are installed a
 system check confirms that they are there. Each application lists its own in its `triggers.py`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Error, Tags, register
+from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 from django.utils.module_loading import import_string
 
@@ -39,23 +39,25 @@ class Trigger:
 
     def _for_sqlite(self) -> list[str]:
         refuses = self.refuses.replace("{differs}", "IS NOT")
-        return [
-            f"DROP TRIGGER IF EXISTS {self.name}",
+        create = (
             f"CREATE TRIGGER {self.name} BEFORE {self.event} ON {self.table} FOR EACH ROW WHEN {refuses} "
-            f"BEGIN SELECT RAISE(ABORT, '{self.message}'); END",
-        ]
+            f"BEGIN SELECT RAISE(ABORT, '{self.message}'); END"
+        )
+        return [f"DROP TRIGGER IF EXISTS {self.name}", create]
 
     def _for_postgresql(self) -> list[str]:
         refuses = self.refuses.replace("{differs}", "IS DISTINCT FROM")
         row = "OLD" if self.event == "DELETE" else "NEW"
-        return [
+        function = (
             f"CREATE OR REPLACE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN "
-            f"IF {refuses} THEN RAISE EXCEPTION '{self.message}' USING ERRCODE = 'integrity_constraint_violation'; "
-            f"END IF; RETURN {row}; END $body$",
-            f"DROP TRIGGER IF EXISTS {self.name} ON {self.table}",
+            f"IF {refuses} THEN RAISE EXCEPTION '{self.message}' "
+            f"USING ERRCODE = 'integrity_constraint_violation'; END IF; RETURN {row}; END $body$"
+        )
+        create = (
             f"CREATE TRIGGER {self.name} BEFORE {self.event} ON {self.table} "
-            f"FOR EACH ROW EXECUTE FUNCTION {self.name}()",
-        ]
+            f"FOR EACH ROW EXECUTE FUNCTION {self.name}()"
+        )
+        return [function, f"DROP TRIGGER IF EXISTS {self.name} ON {self.table}", create]
 
 
 def all_triggers() -> Iterator[Trigger]:
@@ -76,7 +78,7 @@ def install_triggers(using: str = "default", **_kwargs: Any) -> None:
 
 
 @register(Tags.database)
-def check_triggers(databases: list[str] | None = None, **_kwargs: Any) -> list[Error]:
+def check_triggers(*, databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Find triggers that are listed and not installed."""
     return [
         Error(f"The trigger {name} is not installed.", hint="Run `manage.py migrate`.", id="backoffice.E001")
@@ -89,7 +91,11 @@ def _missing(using: str) -> list[str]:
     connection = connections[using]
     tables = set(connection.introspection.table_names())
     installed = _installed(connection)
-    return [trigger.name for trigger in all_triggers() if trigger.table in tables and trigger.name not in installed]
+    return [
+        trigger.name
+        for trigger in all_triggers()
+        if trigger.table in tables and trigger.name not in installed
+    ]
 
 
 def _installed(connection: Any) -> set[str]:

@@ -24,7 +24,9 @@ def add_customer(*, endl_id: str, name: str, type: str, by: User, now: datetime)
     scope.check(by, "cards.add_customer")
     try:
         with transaction.atomic():
-            customer = Customer.objects.create(endl_id=endl_id, name=name, type=type, added_by=by, added_at=now)
+            customer = Customer.objects.create(
+                endl_id=endl_id, name=name, type=type, added_by=by, added_at=now
+            )
     except IntegrityError:
         raise CustomerExists(f"{endl_id} was added before.") from None
     if not scope.works_for(by, customer):

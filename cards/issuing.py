@@ -116,7 +116,11 @@ def _dollars(cents: int) -> str:
 
 
 def _told(order: CardOrder) -> dict[str, Any]:
-    return {"amount": f"{_dollars(order.amount_cents)} USD", "cardholder": order.cardholder.endl_id, "state": order.state}
+    return {
+        "amount": f"{_dollars(order.amount_cents)} USD",
+        "cardholder": order.cardholder.endl_id,
+        "state": order.state,
+    }
 
 
 def _approve_or_ask(order: CardOrder, by: User, now: datetime) -> None:
@@ -141,11 +145,9 @@ def _is_within_ceiling(order: CardOrder, by: User, now: datetime) -> bool:
     recent = CardOrder.objects.filter(maker=by, created_at__gt=now - timedelta(days=1)).exclude(
         state__in=_SPENT_NOTHING
     )
-    spent = recent.aggregate(cents=Sum("amount_cents"))["cents"] or 0
-    return (
-        order.amount_cents <= settings.ORDER_CEILING_CENTS
-        and spent + order.amount_cents <= settings.ORDER_DAY_CEILING_CENTS
-    )
+    spent: int = recent.aggregate(cents=Sum("amount_cents"))["cents"] or 0
+    each, day = int(settings.ORDER_CEILING_CENTS), int(settings.ORDER_DAY_CEILING_CENTS)
+    return order.amount_cents <= each and spent + order.amount_cents <= day
 
 
 def _gate(order: CardOrder, now: datetime) -> None:
@@ -185,16 +187,23 @@ def _key_of(envelope: str | dict[str, Any]) -> str:
 
 
 def _arrive(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
-    """Settle the order: issued when its details are here, else lost. A late envelope still turns lost into issued."""
+    """Settle the order: issued when its details are here, else lost; a late envelope still mends that."""
     row = CardOrder.objects.select_for_update().get(pk=order.pk)
     if row.has_ended and row.state != State.DETAILS_LOST:
         return
     state = State.ISSUED if SealedDetails.objects.filter(order=row).exists() else State.DETAILS_LOST
     card = sync.take_in_card(order.cardholder, made.card, now=now)
     CardOrder.objects.filter(pk=row.pk).update(
-        state=state, state_at=now, card=card, lease_until=None, needs_person=False,
-        outcome_code="", outcome_message="", outcome_field="", outcome_remedy="",
-    )  # fmt: skip
+        state=state,
+        state_at=now,
+        card=card,
+        lease_until=None,
+        needs_person=False,
+        outcome_code="",
+        outcome_message="",
+        outcome_field="",
+        outcome_remedy="",
+    )
     record(f"card_order.{state}", row, by="system: sender", new={"card": card.endl_id, "state": state})
 
 

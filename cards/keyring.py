@@ -1,6 +1,5 @@
-"""The RSA keys that open envelopes. Only a process that shows details to people calls this; workers never do."""
+"""The RSA keys that open envelopes. Only a process that shows details calls this, never a worker."""
 
-import os
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +13,7 @@ def private_keys() -> list[PrivateKey]:
 
     A file that changed is read again: no restart is needed to rotate a key.
     """
-    return [_key(path, os.stat(path).st_mtime_ns) for path in settings.ENDL_PRIVATE_KEY_FILES]
+    return [_key(path, path.stat().st_mtime_ns) for path in settings.ENDL_PRIVATE_KEY_FILES]
 
 
 @cache

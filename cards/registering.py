@@ -45,7 +45,11 @@ def register_cardholder(
         return posted
     _check_can_register(customer, email)
     call = api.call_register_cardholder(
-        customer_id=customer.endl_id, first_name=first_name, last_name=last_name, email=email, phone=phone or None
+        customer_id=customer.endl_id,
+        first_name=first_name,
+        last_name=last_name,
+        email=email,
+        phone=phone or None,
     )
     wish = CardholderRequest(
         customer=customer,
@@ -63,7 +67,9 @@ def register_cardholder(
 
 
 @operation("registration.cancel", about="request")
-def cancel_registration(*, request: CardholderRequest, by: User, now: datetime, reason: str = "") -> CardholderRequest:
+def cancel_registration(
+    *, request: CardholderRequest, by: User, now: datetime, reason: str = ""
+) -> CardholderRequest:
     """Take back a registration that was not sent yet. Raises NotTheMaker, TooLate."""
     return desk.cancel(request, by=by, reason=reason, now=now)
 
@@ -74,7 +80,9 @@ def _check_can_register(customer: Customer, email: str) -> None:
     under_way = (State.REQUESTED, State.SENDING, State.UNKNOWN)
     if (
         Cardholder.objects.filter(customer=customer, email__iexact=email, missing_since=None).exists()
-        or CardholderRequest.objects.filter(customer=customer, email__iexact=email, state__in=under_way).exists()
+        or CardholderRequest.objects.filter(
+            customer=customer, email__iexact=email, state__in=under_way
+        ).exists()
     ):
         raise AlreadyThere(f"{customer} already has a cardholder with this e-mail, or one on the way.")
 
@@ -118,5 +126,10 @@ def _refused(wish: CardholderRequest, error: api.EndlError, now: datetime) -> No
 
 
 ROAD: Road[CardholderRequest, api.Cardholder] = Road(
-    model=CardholderRequest, read=api.read_cardholder, gate=_gate, arrive=_arrive, look=_look, refused=_refused
+    model=CardholderRequest,
+    read=api.read_cardholder,
+    gate=_gate,
+    arrive=_arrive,
+    look=_look,
+    refused=_refused,
 )

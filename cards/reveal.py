@@ -36,7 +36,9 @@ def open_mask(*, details: SealedDetails, keys: list[PrivateKey], by: User, now: 
 
     Raises: NotAllowed, DetailsGone, CannotOpen.
     """
-    looked = start_look(details=details, purpose=Purpose.MASK, reason="To show the masked card", by=by, now=now)
+    looked = start_look(
+        details=details, purpose=Purpose.MASK, reason="To show the masked card", by=by, now=now
+    )
     opened = unseal(looked, keys, now=now)
     SealedDetails.objects.filter(pk=details.pk, destroyed_at=None).update(
         last4=opened.last4, exp_month=opened.exp_month, exp_year=opened.exp_year, opened_at=now
@@ -46,7 +48,9 @@ def open_mask(*, details: SealedDetails, keys: list[PrivateKey], by: User, now: 
 
 
 @operation("card.open", about="details")
-def start_look(*, details: SealedDetails, purpose: Purpose, reason: str, by: User, now: datetime) -> CardReveal:
+def start_look(
+    *, details: SealedDetails, purpose: CardReveal.Purpose, reason: str, by: User, now: datetime
+) -> CardReveal:
     """Commit that somebody is about to look, so that a failed look is on record too.
 
     Raises: NotAllowed, DetailsGone.
@@ -54,7 +58,9 @@ def start_look(*, details: SealedDetails, purpose: Purpose, reason: str, by: Use
     locked = SealedDetails.objects.select_for_update().get(pk=details.pk)
     scope.check(by, _PERMISSIONS[purpose], locked.order.cardholder.customer)
     if locked.is_destroyed:
-        raise DetailsGone(f"The details were destroyed on {locked.destroyed_at:%Y-%m-%d}: {locked.destroyed_because}.")
+        raise DetailsGone(
+            f"The details were destroyed on {locked.destroyed_at:%Y-%m-%d}: {locked.destroyed_because}."
+        )
     if locked.quarantined_at is not None:
         raise DetailsGone("The details do not fit the card and are quarantined.")
     looked = CardReveal.objects.create(details=locked, by=by, purpose=purpose, reason=reason, started_at=now)
@@ -71,7 +77,9 @@ def unseal(looked: CardReveal, keys: list[PrivateKey], *, now: datetime) -> Card
     try:
         opened = _open(details, keys)
     except (EnvelopeError, vault.CannotUnseal) as problem:
-        log.warning("details %s do not open: %s", details.pk, getattr(problem, "kind", type(problem).__name__))
+        log.warning(
+            "details %s do not open: %s", details.pk, getattr(problem, "kind", type(problem).__name__)
+        )
         _finish(looked, Result.FAILED)
         raise CannotOpen from None
     if not fits(details, opened):
@@ -90,7 +98,9 @@ def fits(details: SealedDetails, opened: CardDetails) -> bool:
     if card is not None:
         said.append((card.last4, card.exp_month, card.exp_year))
     return all(
-        last4 in ("", opened.last4) and month in (None, opened.exp_month) and _same_year(year, opened.exp_year)
+        last4 in ("", opened.last4)
+        and month in (None, opened.exp_month)
+        and _same_year(year, opened.exp_year)
         for last4, month, year in said
     )
 
@@ -101,7 +111,7 @@ def _same_year(said: int | None, opened: int) -> bool:
 
 def _open(details: SealedDetails, keys: list[PrivateKey]) -> CardDetails:
     assert details.envelope is not None
-    envelope = json.loads(vault.unseal(details.envelope, about=issuing.about_details(details.order)))
+    envelope = json.loads(vault.unseal(bytes(details.envelope), about=issuing.about_details(details.order)))
     return open_envelope(
         envelope,
         keys,
@@ -111,5 +121,5 @@ def _open(details: SealedDetails, keys: list[PrivateKey]) -> CardDetails:
     )
 
 
-def _finish(looked: CardReveal, result: Result) -> None:
+def _finish(looked: CardReveal, result: CardReveal.Result) -> None:
     CardReveal.objects.filter(pk=looked.pk).update(result=result)

@@ -18,7 +18,7 @@ def customers_for(person: User) -> QuerySet[Customer]:
     return Customer.objects.filter(assignment__user=person)
 
 
-def limit(rows: QuerySet[M], person: User, path: str) -> QuerySet[M]:
+def limit[M: Model](rows: QuerySet[M], person: User, path: str) -> QuerySet[M]:
     """Keep the rows whose customer the person works for.
 
     Args:

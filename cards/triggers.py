@@ -6,7 +6,13 @@ from backoffice.triggers import Trigger
 TRIGGERS = (
     *request_triggers("cards_cardholderrequest", "customer_id", "first_name", "last_name", "email", "phone"),
     *request_triggers("cards_cardorder", "cardholder_id", "amount_cents", "purpose"),
-    Trigger("review_stays_as_it_is", "cards_cardholderreview", "UPDATE", "OLD.id IS NOT NULL", "reviews never change"),
+    Trigger(
+        "review_stays_as_it_is",
+        "cards_cardholderreview",
+        "UPDATE",
+        "OLD.id IS NOT NULL",
+        "reviews never change",
+    ),
     Trigger("review_stays", "cards_cardholderreview", "DELETE", "OLD.id IS NOT NULL", "reviews stay"),
     Trigger(
         "envelope_is_kept_or_destroyed",

@@ -81,14 +81,18 @@ def request_deposit(
 
 
 @operation("deposit.approve", about="request")
-def approve_deposit(*, request: DepositRequest, by: User, seen: str, now: datetime, reason: str = "") -> DepositRequest:
+def approve_deposit(
+    *, request: DepositRequest, by: User, seen: str, now: datetime, reason: str = ""
+) -> DepositRequest:
     """Approve a deposit. Raises: see `desk.approve`, and NotAllowed."""
     scope.check(by, PERMISSION, request.wallet.customer)
     return desk.approve(request, by=by, seen=seen, reason=reason, now=now)
 
 
 @operation("deposit.reject", about="request")
-def reject_deposit(*, request: DepositRequest, by: User, seen: str, reason: str, now: datetime) -> DepositRequest:
+def reject_deposit(
+    *, request: DepositRequest, by: User, seen: str, reason: str, now: datetime
+) -> DepositRequest:
     """Reject a deposit. Raises: see `desk.reject`, and NotAllowed."""
     scope.check(by, PERMISSION, request.wallet.customer)
     return desk.reject(request, by=by, seen=seen, reason=reason, now=now)
@@ -147,7 +151,7 @@ def _gate(wish: DepositRequest, now: datetime) -> None:
 
 
 # Endl's word on a deposit, in our states. Whatever else it says, the deposit is on its way.
-_STATES = {"completed": State.COMPLETED, "failed": State.FAILED}
+STATES = {"completed": State.COMPLETED, "failed": State.FAILED}
 
 
 def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
@@ -156,14 +160,27 @@ def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
     if row.has_ended or row.deposit_id is not None:
         return
     deposit = sync.take_in_deposit(wish.wallet.customer, made, now=now)
-    state = _STATES.get(deposit.status, State.SUBMITTED)
+    state = STATES.get(deposit.status, State.SUBMITTED)
     DepositRequest.objects.filter(pk=row.pk).update(
-        deposit=deposit, state=state, state_at=now, lease_until=None, needs_person=False, follow_at=now,
-        outcome_code="", outcome_message=_reason_of(deposit), outcome_field="", outcome_remedy="",
-    )  # fmt: skip
+        deposit=deposit,
+        state=state,
+        state_at=now,
+        lease_until=None,
+        needs_person=False,
+        follow_at=now,
+        outcome_code="",
+        outcome_message=_reason_of(deposit),
+        outcome_field="",
+        outcome_remedy="",
+    )
     customers.learn_accepted(wish.wallet.customer, now=now, is_enrolled=True)
     _alarm_if_other(row, made)
-    record(f"deposit.{state}", row, by="system: sender", new={"deposit": deposit.endl_id, "status": deposit.status})
+    record(
+        f"deposit.{state}",
+        row,
+        by="system: sender",
+        new={"deposit": deposit.endl_id, "status": deposit.status},
+    )
 
 
 def _alarm_if_other(wish: DepositRequest, made: api.Deposit) -> None:
@@ -175,14 +192,15 @@ def _alarm_if_other(wish: DepositRequest, made: api.Deposit) -> None:
         made.wallet_id or wish.wallet.endl_id,
     )
     if asked != got:
-        told = f"Endl made {got[0]} {got[1]} from {got[2]}; asked was {plain(asked[0])} {asked[1]} from {asked[2]}."
+        wanted = f"{plain(asked[0])} {asked[1]} from {asked[2]}"
+        told = f"Endl made {got[0]} {got[1]} from {got[2]}; asked was {wanted}."
         Deposit.objects.filter(endl_id=made.deposit_id).update(contradiction=told[:200])
         record("deposit.differs", wish, by="system: sender", new={"difference": told})
 
 
 def settle(deposit: Deposit, *, by: str, now: datetime) -> None:
     """Let the request of a deposit follow it to its end. An end never turns back."""
-    state = _STATES.get(deposit.status)
+    state = STATES.get(deposit.status)
     if state is None:
         return
     open_requests = DepositRequest.objects.filter(deposit=deposit, state=State.SUBMITTED)
@@ -193,7 +211,9 @@ def settle(deposit: Deposit, *, by: str, now: datetime) -> None:
 
 def settle_ended(*, customer: Customer, by: str, now: datetime) -> None:
     """Let every request of a customer follow whose deposit has ended, such as after a sync."""
-    ended = Deposit.objects.filter(customer=customer, request__state=State.SUBMITTED, status__in=Deposit.ENDED)
+    ended = Deposit.objects.filter(
+        customer=customer, request__state=State.SUBMITTED, status__in=Deposit.ENDED
+    )
     for deposit in ended:
         settle(deposit, by=by, now=now)
 
@@ -206,21 +226,23 @@ def follow(wish: DepositRequest, *, endl: api.Client, now: datetime) -> None:
     """Look at a submitted deposit again, by the read that Endl has. Webhooks do the same, sooner."""
     assert wish.deposit is not None
     try:
-        deposit = sync.reread_deposit(wish.deposit, endl=endl, now=now)
-    except reads.SwitchedOff:
-        deposit = _from_list(wish, endl, now)
+        settle(_look_at(wish.deposit, endl, now), by="system: follow", now=now)
     except api.EndlError as problem:
         line.note_trouble(problem, client=endl, now=now)
-        deposit = None
-    if deposit is not None:
-        settle(deposit, by="system: follow", now=now)
-    wait = min(max((now - wish.state_at) / 4, timedelta(seconds=settings.FOLLOW_SECONDS / 3)), timedelta(hours=1))
+    wait = min(
+        max((now - wish.state_at) / 4, timedelta(seconds=settings.FOLLOW_SECONDS / 3)), timedelta(hours=1)
+    )
     DepositRequest.objects.filter(pk=wish.pk, state=State.SUBMITTED).update(follow_at=now + wait)
 
 
-def _from_list(wish: DepositRequest, endl: api.Client, now: datetime) -> Deposit | None:
-    sync.sync_deposits(customer=wish.wallet.customer, endl=endl, by="system: follow", now=now)
-    return Deposit.objects.filter(pk=wish.deposit_id).first()
+def _look_at(deposit: Deposit, endl: api.Client, now: datetime) -> Deposit:
+    """Read a deposit alone; where Endl has no such read, by the list."""
+    try:
+        return sync.reread_deposit(deposit, endl=endl, now=now)
+    except reads.SwitchedOff:
+        sync.sync_deposits(customer=deposit.customer, endl=endl, by="system: follow", now=now)
+        deposit.refresh_from_db()
+        return deposit
 
 
 def learn_from_refusal(wish: DepositRequest, error: api.EndlError, now: datetime) -> None:

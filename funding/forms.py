@@ -31,14 +31,14 @@ class RequestDepositForm(OperationForm):
         label="Chain", max_length=40, required=False, help_text="Leave empty for the wallet's own network."
     )
     note = PlainText(label="Note", max_length=140, required=False, help_text="Kept here; not sent to Endl.")
-    refusal_fields = {"NoDeposit": "wallet"}  # noqa: RUF012  (ClassVar in the base)
+    refusal_fields = {"NoDeposit": "wallet"}
 
     def prepare(self) -> None:
         wallets = scope.limit(Wallet.objects.filter(is_active=True), self.person, "customer")
         field = self.fields["wallet"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = wallets.select_related("customer").order_by("customer__name", "label")
-        field.label_from_instance = _wallet_label  # type: ignore[method-assign]
+        field.label_from_instance = _wallet_label  # type: ignore[assignment]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

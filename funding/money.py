@@ -31,7 +31,9 @@ def parse_amount(text: str, *, places: int) -> Decimal:
     example = f"1250.{'5'.ljust(places, '0')[:places]}" if places else "1250"
     match = _PLAIN.fullmatch(typed)
     if match is None:
-        raise NotAnAmount(f"Write the amount in plain digits with a point, such as {example}: {_hint(typed)}.")
+        raise NotAnAmount(
+            f"Write the amount in plain digits with a point, such as {example}: {_hint(typed)}."
+        )
     if len(match[3] or "") > places:
         wanted = f"at most {places} decimal places" if places else "no decimal places"
         raise NotAnAmount(f"This currency takes {wanted}, such as {example}.")

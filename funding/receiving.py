@@ -21,7 +21,7 @@ log = logging.getLogger("funding.webhooks")
 @login_not_required
 @require_POST
 def receive(request: HttpRequest) -> HttpResponse:
-    """Answer 202 stored, 400 no event, 401 not signed by Endl, 404 webhooks are off, 413 too large, 503 not stored."""
+    """Answer 202 stored, 400 no event, 401 not signed, 404 webhooks off, 413 too large, 503 not stored."""
     if not settings.ENDL_WEBHOOK_SECRETS:
         return HttpResponse(status=404)
     if _length(request) > api.MAX_EVENT_BYTES:

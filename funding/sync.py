@@ -26,7 +26,10 @@ def sync_deposits(*, customer: Customer, endl: api.Client, by: Actor, now: datet
         DEPOSITS,
         customer,
         lambda: reads.ask(
-            reads.LIST_DEPOSITS, lambda: endl.list_deposits(customer.endl_id), is_known=bool(customer.is_known), now=now
+            reads.LIST_DEPOSITS,
+            lambda: endl.list_deposits(customer.endl_id),
+            is_known=bool(customer.is_known),
+            now=now,
         ),
         lambda found: _take_in_deposits(customer, found, now),
         endl=endl,
@@ -36,7 +39,7 @@ def sync_deposits(*, customer: Customer, endl: api.Client, by: Actor, now: datet
 
 
 def sync_withdrawals(*, customer: Customer, endl: api.Client, by: Actor, now: datetime) -> pull.Taken:
-    """Read a customer's withdrawals and take in what changed. What stands in the way is kept with the pull."""
+    """Read a customer's withdrawals and take in what changed; trouble is kept with the pull."""
     return _sync(
         WITHDRAWALS,
         customer,
@@ -126,7 +129,13 @@ def _learn_wallets(customer: Customer, ids: Iterable[str | None], chain: str | N
     known = set(Wallet.objects.filter(endl_id__in=seen).values_list("endl_id", flat=True))
     Wallet.objects.bulk_create(
         [
-            Wallet(endl_id=new, customer=customer, source=Wallet.Source.LEARNED, chain=(chain or "")[:40], added_at=now)
+            Wallet(
+                endl_id=new,
+                customer=customer,
+                source=Wallet.Source.LEARNED,
+                chain=(chain or "")[:40],
+                added_at=now,
+            )
             for new in sorted(seen - known)
         ],
         ignore_conflicts=True,

@@ -25,7 +25,9 @@ def add_wallet(
     given = {"label": label, "chain": chain, "currency": currency}
     try:
         with transaction.atomic():
-            wallet = Wallet.objects.create(endl_id=endl_id, customer=customer, added_by=by, added_at=now, **given)
+            wallet = Wallet.objects.create(
+                endl_id=endl_id, customer=customer, added_by=by, added_at=now, **given
+            )
     except IntegrityError:
         raise WalletExists(f"{endl_id} was added before.") from None
     record("wallet.add", wallet, by=by, new={"endl_id": endl_id, **given})
@@ -33,7 +35,9 @@ def add_wallet(
 
 
 @operation("wallet.change", about="wallet")
-def change_wallet(*, wallet: Wallet, label: str, chain: str, currency: str, is_active: bool, by: User) -> Wallet:
+def change_wallet(
+    *, wallet: Wallet, label: str, chain: str, currency: str, is_active: bool, by: User
+) -> Wallet:
     """Change what we say of a wallet. Raises NotAllowed."""
     scope.check(by, "funding.change_wallet", wallet.customer)
     new: dict[str, Any] = {"label": label, "chain": chain, "currency": currency, "is_active": is_active}

@@ -46,7 +46,7 @@ def waiting(*, now: datetime) -> QuerySet[WebhookEvent]:
 
 
 def handle(event: WebhookEvent, *, endl: api.Client, now: datetime) -> None:
-    """Read the deposit that an event is about, and let its request follow. Safe to run any number of times."""
+    """Read the deposit that an event is about, and let its request follow. Safe to repeat."""
     if event.state not in (State.RECEIVED, State.WAITING):
         return
     customer = Customer.objects.filter(endl_id=event.customer_endl_id).first()

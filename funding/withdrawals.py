@@ -19,7 +19,9 @@ class NoSuchWithdrawal(Refusal):
     """Endl did not give us such a withdrawal."""
 
 
-def fetch_withdrawal(*, customer: Customer, endl_id: str, endl: api.Client, by: User, now: datetime) -> Withdrawal:
+def fetch_withdrawal(
+    *, customer: Customer, endl_id: str, endl: api.Client, by: User, now: datetime
+) -> Withdrawal:
     """Read a withdrawal from Endl by its id. It is stored only from Endl's answer.
 
     Raises: NotAllowed, NoSuchWithdrawal.
@@ -31,7 +33,9 @@ def fetch_withdrawal(*, customer: Customer, endl_id: str, endl: api.Client, by: 
         _note(customer, problem, endl, now)
         raise NoSuchWithdrawal(_sentence(problem)) from None
     if found.withdrawal_id != endl_id or found.customer_id not in (None, customer.endl_id):
-        raise NoSuchWithdrawal("Endl answered with another withdrawal than was asked for; nothing was stored.")
+        raise NoSuchWithdrawal(
+            "Endl answered with another withdrawal than was asked for; nothing was stored."
+        )
     return _keep(customer, found, by=by, now=now)
 
 

@@ -12,7 +12,9 @@ GUARDED_APPS = frozenset({"cards", "funding", "approvals", "audit", "delivery", 
 class People(UserManager["User"]):
     """Makes people. Everybody who can sign in works here; what they may do, their roles say."""
 
-    def create_user(self, username: str, email: str | None = None, password: str | None = None, **more: Any) -> "User":
+    def create_user(
+        self, username: str, email: str | None = None, password: str | None = None, **more: Any
+    ) -> "User":
         return super().create_user(username, email, password, **{"is_staff": True, **more})
 
 
@@ -23,7 +25,7 @@ class User(AbstractUser):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     is_staff = models.BooleanField("works here", default=True)
 
-    objects = People()
+    objects: ClassVar[People] = People()
 
     class Meta:
         ordering = ("username",)
@@ -39,7 +41,9 @@ class User(AbstractUser):
 
     def has_module_perms(self, app_label: str) -> bool:
         if app_label in GUARDED_APPS:
-            return self.is_active and any(perm.startswith(f"{app_label}.") for perm in self.get_all_permissions())
+            return self.is_active and any(
+                perm.startswith(f"{app_label}.") for perm in self.get_all_permissions()
+            )
         return super().has_module_perms(app_label)
 
     @property

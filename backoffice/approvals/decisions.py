@@ -43,7 +43,14 @@ def hash_of(facts: dict[str, Any]) -> str:
 
 
 def draft(
-    *, kind: str, summary: str, facts: dict[str, Any], by: User, permission: str, now: datetime, rule: str = ""
+    *,
+    kind: str,
+    summary: str,
+    facts: dict[str, Any],
+    by: User,
+    permission: str,
+    now: datetime,
+    rule: str = "",
 ) -> Approval:
     """Draw up the approval of a new request, to be saved with it.
 
@@ -73,7 +80,7 @@ def _granted(rule: str, now: datetime) -> dict[str, Any]:
 
 
 def decide(
-    approval: Approval, *, by: User, verdict: Verdict, seen: str, reason: str = "", now: datetime
+    approval: Approval, *, by: User, verdict: Decision.Verdict, seen: str, reason: str = "", now: datetime
 ) -> Approval:
     """Add one person's decision, and close the approval when it is the last one needed.
 
@@ -114,13 +121,19 @@ def decide(
     return locked
 
 
-def close(approval: Approval, state: State, *, now: datetime) -> None:
+def close(approval: Approval, state: Approval.State, *, now: datetime) -> None:
     """End a pending approval. Raises AlreadyDecided when somebody was first."""
     good_until = _good_until(now) if state == State.APPROVED else None
     pending = Approval.objects.filter(pk=approval.pk, state=State.PENDING)
     if not pending.update(state=state, decided_at=now, good_until=good_until):
         raise AlreadyDecided(_who_was_first(approval))
     approval.state, approval.decided_at, approval.good_until = state, now, good_until
+
+
+def withdraw(approval: Approval, *, now: datetime) -> None:
+    """End an approval whose request was taken back before it was sent."""
+    open_or_given = Approval.objects.filter(pk=approval.pk, state__in=(State.PENDING, State.APPROVED))
+    open_or_given.update(state=State.CANCELLED, decided_at=now)
 
 
 def may_decide(approval: Approval, person: User) -> bool:

@@ -51,7 +51,8 @@ class Approval(models.Model):
                 name="approval_by_people_or_by_rule",
             ),
             models.CheckConstraint(
-                condition=Q(state="pending", decided_at=None) | (~Q(state="pending") & Q(decided_at__isnull=False)),
+                condition=Q(state="pending", decided_at=None)
+                | (~Q(state="pending") & Q(decided_at__isnull=False)),
                 name="approval_decided_has_time",
             ),
             models.CheckConstraint(

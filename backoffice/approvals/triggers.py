@@ -33,8 +33,10 @@ TRIGGERS = (
         "approval_keeps_its_facts",
         _APPROVALS,
         "UPDATE",
-        "NEW.facts_hash {differs} OLD.facts_hash OR CAST(NEW.facts AS text) {differs} CAST(OLD.facts AS text) "
-        "OR NEW.maker_id {differs} OLD.maker_id OR NEW.needed {differs} OLD.needed OR NEW.rule {differs} OLD.rule "
+        "NEW.facts_hash {differs} OLD.facts_hash "
+        "OR CAST(NEW.facts AS text) {differs} CAST(OLD.facts AS text) "
+        "OR NEW.maker_id {differs} OLD.maker_id OR NEW.needed {differs} OLD.needed "
+        "OR NEW.rule {differs} OLD.rule "
         "OR NEW.permission {differs} OLD.permission",
         "what is approved does not change",
     ),

@@ -19,5 +19,5 @@ def ring(task: str, *ids: int | str) -> None:
 def _publish(task: str, ids: tuple[int | str, ...]) -> None:
     try:
         current_app.send_task(task, args=ids, retry=False)
-    except Exception as problem:  # the broker's clients raise what they like; the sweep mends it
+    except Exception as problem:  # noqa: BLE001  (brokers' clients raise what they like; the sweep mends it)
         log.warning("bell not heard: %s (%s); the sweep will find it", task, type(problem).__name__)

@@ -15,7 +15,7 @@ _FIRST_WAIT_SECONDS = 4.0
 _LONGEST_WAIT_SECONDS = 40.0
 
 
-def due(model: type[Kind], *, now: datetime) -> QuerySet[Kind]:
+def due[Kind: Request](model: type[Kind], *, now: datetime) -> QuerySet[Kind]:
     """The requests that a sender may claim now: ready, unclear and due again, or left by a dead sender."""
     waiting = Q(state__in=(*model.ready, State.UNKNOWN), needs_person=False)
     left_behind = Q(state=State.SENDING, lease_until__lt=now)
@@ -23,7 +23,7 @@ def due(model: type[Kind], *, now: datetime) -> QuerySet[Kind]:
     return model._default_manager.filter((waiting & in_time) | left_behind)
 
 
-def claim(model: type[Kind], pk: int, *, now: datetime) -> Kind | None:
+def claim[Kind: Request](model: type[Kind], pk: int, *, now: datetime) -> Kind | None:
     """Take a due request for one attempt; None when another sender has it or nothing is due.
 
     A lease that ran out in `sending` means that a sender died in the middle: from then on the request may
@@ -31,12 +31,16 @@ def claim(model: type[Kind], pk: int, *, now: datetime) -> Kind | None:
     """
     left_behind = due(model, now=now).filter(pk=pk, state=State.SENDING, unclear_at=None)
     left_behind.update(unclear_at=F("state_at"))
-    taken = due(model, now=now).filter(pk=pk).update(
-        state=State.SENDING,
-        state_at=now,
-        fence=F("fence") + 1,
-        lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
-        next_attempt_at=None,
+    taken = (
+        due(model, now=now)
+        .filter(pk=pk)
+        .update(
+            state=State.SENDING,
+            state_at=now,
+            fence=F("fence") + 1,
+            lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
+            next_attempt_at=None,
+        )
     )
     return model._default_manager.get(pk=pk) if taken else None
 
@@ -56,7 +60,7 @@ def move(request: Request, state: State, *, now: datetime, **columns: Any) -> bo
 def wait_after(attempts: int) -> timedelta:
     """How long to wait after so many attempts: doubling with jitter, forty seconds at most."""
     seconds = min(_FIRST_WAIT_SECONDS * 2 ** min(attempts, 10), _LONGEST_WAIT_SECONDS)
-    return timedelta(seconds=seconds * random.uniform(0.6, 1.0))
+    return timedelta(seconds=seconds * random.uniform(0.6, 1.0))  # noqa: S311  (jitter, not a secret)
 
 
 def start_attempt(request: Request, *, now: datetime) -> Attempt:

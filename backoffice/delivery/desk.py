@@ -49,7 +49,7 @@ def committed(call: Call, *, by: User, now: datetime) -> dict[str, Any]:
     }
 
 
-def posted_before(model: type[Kind], form_token: str, *, by: User) -> Kind | None:
+def posted_before[Kind: Request](model: type[Kind], form_token: str, *, by: User) -> Kind | None:
     """The request that an earlier click on the same page made. Raises NotYourPage."""
     row = model._default_manager.filter(form_token=form_token).first()
     if row is not None and row.maker_id != by.pk:
@@ -57,7 +57,7 @@ def posted_before(model: type[Kind], form_token: str, *, by: User) -> Kind | Non
     return row
 
 
-def commit(row: Kind, *, by: User) -> tuple[Kind, bool]:
+def commit[Kind: Request](row: Kind, *, by: User) -> tuple[Kind, bool]:
     """Save a new request once a page. Returns the row, and whether this click made it. Raises NotYourPage."""
     try:
         with transaction.atomic():
@@ -95,7 +95,7 @@ def facts_of(request: Request, **plain: Any) -> dict[str, Any]:
     }
 
 
-def approve(request: Kind, *, by: User, seen: str, reason: str, now: datetime) -> Kind:
+def approve[Kind: Request](request: Kind, *, by: User, seen: str, reason: str, now: datetime) -> Kind:
     """Add an approval; with the last one needed, the request is ready to be sent.
 
     Raises: what `decisions.decide` raises, and TooLate.
@@ -105,11 +105,13 @@ def approve(request: Kind, *, by: User, seen: str, reason: str, now: datetime) -
     )
     if approval.state == Approval.State.APPROVED:
         _leave_requested(request, State.APPROVED, now)
-    record(f"{request.kind}.approve", request, by=by, reason=reason, new={"state": request.state, "hash": seen})
+    record(
+        f"{request.kind}.approve", request, by=by, reason=reason, new={"state": request.state, "hash": seen}
+    )
     return request
 
 
-def reject(request: Kind, *, by: User, seen: str, reason: str, now: datetime) -> Kind:
+def reject[Kind: Request](request: Kind, *, by: User, seen: str, reason: str, now: datetime) -> Kind:
     """End a request that waits for a decision. Raises: what `decisions.decide` raises, and TooLate."""
     decisions.decide(
         _approval_of(request), by=by, verdict=Decision.Verdict.REJECT, seen=seen, reason=reason, now=now
@@ -119,7 +121,7 @@ def reject(request: Kind, *, by: User, seen: str, reason: str, now: datetime) ->
     return request
 
 
-def cancel(request: Kind, *, by: User, reason: str, now: datetime) -> Kind:
+def cancel[Kind: Request](request: Kind, *, by: User, reason: str, now: datetime) -> Kind:
     """Take back a request that was not sent yet. Raises NotTheMaker, TooLate."""
     if request.maker_id != by.pk:
         raise NotTheMaker("Only the person who made the request can cancel it.")
@@ -129,9 +131,8 @@ def cancel(request: Kind, *, by: User, reason: str, now: datetime) -> Kind:
     if not unsent.update(state=State.CANCELLED, state_at=now):
         request.refresh_from_db()
         raise TooLate(f"It cannot be cancelled any more: it is {request.get_state_display().lower()}.")
-    Approval.objects.filter(pk=request.approval_id, state__in=("pending", "approved")).update(
-        state=Approval.State.CANCELLED, decided_at=now
-    )
+    if request.approval is not None:
+        decisions.withdraw(request.approval, now=now)
     request.refresh_from_db()
     record(f"{request.kind}.cancel", request, by=by, reason=reason, new={"state": request.state})
     return request

@@ -62,7 +62,9 @@ def slow_down(error: Throttled, *, now: datetime) -> datetime:
     pause = SLOW_BY_DEFAULT if asked is None else min(timedelta(seconds=asked), SLOWEST)
     until = now + pause
     the_line()
-    Line.objects.filter(pk=Line.THE_ONE).filter(Q(slow_until=None) | Q(slow_until__lt=until)).update(slow_until=until)
+    Line.objects.filter(pk=Line.THE_ONE).filter(Q(slow_until=None) | Q(slow_until__lt=until)).update(
+        slow_until=until
+    )
     return until
 
 

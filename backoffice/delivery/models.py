@@ -109,12 +109,13 @@ class Request(models.Model):
         abstract = True
         ordering = ("-created_at",)
         indexes = (models.Index(fields=("state", "next_attempt_at"), name="%(class)s_road"),)
-        constraints = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             models.CheckConstraint(
                 condition=Q(idempotency_key__length__gte=20), name="%(class)s_key_is_long_enough"
             ),
             models.CheckConstraint(
-                condition=~Q(state="sending") | Q(lease_until__isnull=False), name="%(class)s_sending_has_a_lease"
+                condition=~Q(state="sending") | Q(lease_until__isnull=False),
+                name="%(class)s_sending_has_a_lease",
             ),
             models.CheckConstraint(
                 condition=~Q(state="unknown") | Q(unclear_at__isnull=False), name="%(class)s_unknown_since"
@@ -205,7 +206,9 @@ class Pause(models.Model):
         ordering = ("-since",)
         default_permissions = ("view", "change")
         constraints = (
-            models.UniqueConstraint(fields=("scope",), condition=Q(lifted_at=None), name="pause_one_open_a_scope"),
+            models.UniqueConstraint(
+                fields=("scope",), condition=Q(lifted_at=None), name="pause_one_open_a_scope"
+            ),
         )
         permissions = (("record_outcome", "Can record what Endl said of an unknown outcome"),)
 

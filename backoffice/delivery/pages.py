@@ -72,16 +72,26 @@ def decisions_panel(approval: Approval | None) -> Panel | None:
     if approval is None:
         return None
     if approval.rule:
-        return Panel("Approval", [Fact("Approved by rule", approval.rule), Fact("At", when(approval.decided_at))])
+        return Panel(
+            "Approval", [Fact("Approved by rule", approval.rule), Fact("At", when(approval.decided_at))]
+        )
     rows = [
-        (str(decision.person), badge(_TONE[decision.verdict], decision.get_verdict_display()), when(decision.made_at),
-         decision.reason)
-        for decision in approval.decisions.select_related("person")
-    ]  # fmt: skip
+        (
+            str(made.person),
+            badge(_TONE[made.verdict], made.get_verdict_display()),
+            when(made.made_at),
+            made.reason,
+        )
+        for made in approval.decisions.select_related("person")
+    ]
     facts = [Fact("State", badge(approval.state, approval.get_state_display()))]
     if approval.good_until:
-        facts.append(Fact("Good until", when(approval.good_until), "then it expires, unless it was sent before"))
-    return Panel("Approval", facts, Table(("Who", "Decision", "When", "Reason"), rows), empty="Nobody has decided yet.")
+        facts.append(
+            Fact("Good until", when(approval.good_until), "then it expires, unless it was sent before")
+        )
+    return Panel(
+        "Approval", facts, Table(("Who", "Decision", "When", "Reason"), rows), empty="Nobody has decided yet."
+    )
 
 
 _TONE = {"approve": "approved", "reject": "rejected"}

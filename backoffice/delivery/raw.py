@@ -28,7 +28,7 @@ def kept_for(attempt: Attempt) -> Answer | None:
     row = RawAnswer.objects.filter(attempt=attempt).first()
     if row is None:
         return None
-    packed = json.loads(vault.unseal(row.sealed, about=_about(attempt)))
+    packed = json.loads(vault.unseal(bytes(row.sealed), about=_about(attempt)))
     return Answer(
         status=packed["status"],
         body=base64.b64decode(packed["body"]),

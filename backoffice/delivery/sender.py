@@ -7,7 +7,7 @@ next claim finds and carries on: from the stored answer where there is one, else
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -19,8 +19,6 @@ from backoffice.delivery import claims, line, raw
 from backoffice.delivery.checkpoint import checkpoint
 from backoffice.delivery.models import Attempt, Pause, Request, State
 
-R = TypeVar("R", bound=Request)
-Made = TypeVar("Made")
 Clock = Callable[[], datetime]
 Outcome = Attempt.Outcome
 
@@ -32,7 +30,7 @@ class GateClosed(Refusal):
 
 
 @dataclass(frozen=True)
-class Road(Generic[R, Made]):
+class Road[R: Request, Made]:
     """What differs between the kinds of requests.
 
     Attributes:
@@ -56,7 +54,9 @@ class Road(Generic[R, Made]):
     pauses: tuple[Pause.Scope, ...] = ()
 
 
-def deliver(road: Road[R, Any], pk: int, *, endl: api.Client, clock: Clock = timezone.now) -> None:
+def deliver[R: Request](
+    road: Road[R, Any], pk: int, *, endl: api.Client, clock: Clock = timezone.now
+) -> None:
     """Drive one request as far as it goes now. Safe to call at any time, from anywhere, any number of times.
 
     Args:
@@ -77,14 +77,18 @@ def deliver(road: Road[R, Any], pk: int, *, endl: api.Client, clock: Clock = tim
         _attempt(road, request, endl=endl, clock=clock)
 
 
-def _may_start(road: Road[R, Any], pk: int, now: datetime) -> bool:
+def _may_start[R: Request](road: Road[R, Any], pk: int, now: datetime) -> bool:
     if line.slow_until(now) or line.is_paused():
         return False
     held_back = bool(road.pauses) and line.is_paused(*road.pauses)
-    return not held_back or (claims.due(road.model, now=now).filter(pk=pk).exists() and line.let_one_through(now=now))
+    return not held_back or (
+        claims.due(road.model, now=now).filter(pk=pk).exists() and line.let_one_through(now=now)
+    )
 
 
-def _finish_from_stored_answer(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
+def _finish_from_stored_answer[R: Request](
+    road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock
+) -> bool:
     """Carry on where a process died between storing an answer and understanding it."""
     attempt = claims.last_attempt(request)
     answer = raw.kept_for(attempt) if attempt is not None else None
@@ -94,7 +98,7 @@ def _finish_from_stored_answer(road: Road[R, Any], request: R, *, endl: api.Clie
     return True
 
 
-def _may_send(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
+def _may_send[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
     """The last gate. A repeat passes another one: it may have happened, so it can no longer expire."""
     now = clock()
     if request.base_url != settings.ENDL_BASE_URL:
@@ -117,7 +121,7 @@ def _stop(request: Request, sentence: str, now: datetime) -> bool:
     return False
 
 
-def _may_repeat(road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
+def _may_repeat[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
     if road.look is not None:
         return not _look_first(road, request, endl=endl, now=now)
     horizon = timedelta(hours=settings.KEY_HORIZON_HOURS)
@@ -127,7 +131,7 @@ def _may_repeat(road: Road[R, Any], request: R, *, endl: api.Client, now: dateti
     return True
 
 
-def _look_first(road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
+def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
     """Where a server may ignore the key: look whether it happened. True when there is nothing to send now."""
     assert road.look is not None
     try:
@@ -147,7 +151,7 @@ def _wait_for_person(request: Request, sentence: str, now: datetime) -> None:
     _settle(request, State.UNKNOWN, "needs_person", now, needs_person=True, outcome_message=sentence)
 
 
-def _attempt(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> None:
+def _attempt[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> None:
     attempt = claims.start_attempt(request, now=clock())
     call = api.Call(operation=request.operation, path=request.path, body=bytes(request.body))
     checkpoint("before-send")
@@ -163,7 +167,7 @@ def _attempt(road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) 
     _conclude(road, request, attempt, answer, endl=endl, clock=clock)
 
 
-def _conclude(
+def _conclude[R: Request](
     road: Road[R, Any], request: R, attempt: Attempt, answer: api.Answer, *, endl: api.Client, clock: Clock
 ) -> None:
     try:
@@ -184,8 +188,14 @@ def _conclude(
     line.note_answer(now=clock())
 
 
-def _settle_trouble(
-    road: Road[R, Any], request: R, attempt: Attempt, problem: api.EndlError, *, endl: api.Client, now: datetime
+def _settle_trouble[R: Request](
+    road: Road[R, Any],
+    request: R,
+    attempt: Attempt,
+    problem: api.EndlError,
+    *,
+    endl: api.Client,
+    now: datetime,
 ) -> None:
     """Draw the consequence of an error: for the request, its attempt, and for everybody."""
     if isinstance(problem, api.OursToFix) and not line.is_everybodys(problem, endl):

@@ -4,7 +4,16 @@ from backoffice.delivery.models import ENDS
 from backoffice.triggers import Trigger
 
 _BYTES = "NEW.{0} {{differs}} OLD.{0}"
-_FROZEN = ("operation", "path", "body", "idempotency_key", "base_url", "maker_id", "approval_id", "created_at")
+_FROZEN = (
+    "operation",
+    "path",
+    "body",
+    "idempotency_key",
+    "base_url",
+    "maker_id",
+    "approval_id",
+    "created_at",
+)
 
 
 def request_triggers(table: str, *facts: str) -> tuple[Trigger, ...]:
@@ -31,6 +40,8 @@ def request_triggers(table: str, *facts: str) -> tuple[Trigger, ...]:
             "an end does not turn back",
         ),
         Trigger(f"{table}_sent_only_approved", table, "UPDATE", unapproved, "sent only when approved"),
-        Trigger(f"{table}_starts_approved_only", table, "INSERT", unapproved, "starts approved only when it is"),
+        Trigger(
+            f"{table}_starts_approved_only", table, "INSERT", unapproved, "starts approved only when it is"
+        ),
         Trigger(f"{table}_stays", table, "DELETE", "OLD.id IS NOT NULL", "requests stay"),
     )

@@ -29,7 +29,9 @@ class MirrorAdmin(ObjectAdmin):
             Fact("Last confirmed", when(self.confirmed_at(obj, pull))),
         ]
         if obj.missing_since:
-            facts.append(Fact("Missing at Endl", badge("missing", f"since {obj.missing_since:%Y-%m-%d %H:%M %Z}")))
+            facts.append(
+                Fact("Missing at Endl", badge("missing", f"since {obj.missing_since:%Y-%m-%d %H:%M %Z}"))
+            )
         if obj.contradiction:
             facts.append(Fact("Contradiction", badge("unknown", obj.contradiction)))
         if pull is not None and pull.trouble:

@@ -1,5 +1,7 @@
 """The abstract mirror row, when each list was last confirmed, and which reads Endl lacks."""
 
+from typing import ClassVar
+
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 
@@ -25,7 +27,7 @@ class Mirror(models.Model):
 
     class Meta:
         abstract = True
-        default_permissions = ("view",)
+        default_permissions: ClassVar[tuple[str, ...]] = ("view",)
 
     def __str__(self) -> str:
         return self.endl_id

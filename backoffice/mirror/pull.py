@@ -49,7 +49,7 @@ class Taken:
         return Taken(self.added + other.added, self.changed + other.changed, self.missing + other.missing)
 
 
-def take_in(
+def take_in[M: Mirror, S: Resource](
     rows: QuerySet[M], found: Iterable[S], columns: Columns[S], *, now: datetime, whole: bool = True
 ) -> Taken:
     """Make the rows say what Endl's list says.
@@ -61,13 +61,15 @@ def take_in(
         now: aware time of the read.
         whole: whether the list is complete; only then is a row that it lacks marked missing.
 
-    Returns: what was added, changed and marked missing. A status that contradicts the one we hold is not taken
-    over; the row says what Endl said, for a person to look at.
+    Returns: what was added, changed and marked missing. A status that contradicts the one we hold is not
+    taken over; the row says what Endl said, for a person to look at.
     """
     wanted = {values["endl_id"]: values for values in map(_with_digest(columns), found)}
     known = {row.endl_id: row for row in rows.model._default_manager.filter(endl_id__in=wanted)}
     added = [_new(rows.model, values, now) for key, values in wanted.items() if key not in known]
-    changed = [row for key, row in known.items() if _is_changed(row, wanted[key]) and _apply(row, wanted[key], now)]
+    changed = [
+        row for key, row in known.items() if _is_changed(row, wanted[key]) and _apply(row, wanted[key], now)
+    ]
     rows.model._default_manager.bulk_create(added, ignore_conflicts=True)
     if changed:
         fields = [name for name in next(iter(wanted.values())) if name != "endl_id"]
@@ -76,7 +78,7 @@ def take_in(
     return Taken(len(added), len(changed), missing)
 
 
-def take_one(model: type[M], found: S, columns: Columns[S], *, now: datetime) -> M:
+def take_one[M: Mirror, S: Resource](model: type[M], found: S, columns: Columns[S], *, now: datetime) -> M:
     """Take in one object, from a single read or from an answer. Returns its row."""
     take_in(model._default_manager.all(), [found], columns, now=now, whole=False)
     return model._default_manager.get(endl_id=columns(found)["endl_id"])
@@ -88,14 +90,14 @@ def digest_of(payload: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _with_digest(columns: Columns[S]) -> Callable[[S], dict[str, Any]]:
+def _with_digest[S: Resource](columns: Columns[S]) -> Callable[[S], dict[str, Any]]:
     def values(resource: S) -> dict[str, Any]:
         return {**columns(resource), "payload": resource.payload, "digest": digest_of(resource.payload)}
 
     return values
 
 
-def _new(model: type[M], values: dict[str, Any], now: datetime) -> M:
+def _new[M: Mirror](model: type[M], values: dict[str, Any], now: datetime) -> M:
     return model(**values, first_seen_at=now, changed_at=now)
 
 
@@ -115,7 +117,7 @@ def _apply(row: Mirror, values: dict[str, Any], now: datetime) -> bool:
     return True
 
 
-def _mark_missing(rows: QuerySet[M], present: set[str], now: datetime) -> int:
+def _mark_missing[M: Mirror](rows: QuerySet[M], present: set[str], now: datetime) -> int:
     """A row that a whole list lacks is marked, never deleted."""
     return rows.filter(missing_since=None).exclude(endl_id__in=present).update(missing_since=now)
 

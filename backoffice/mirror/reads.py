@@ -22,10 +22,15 @@ class SwitchedOff(Exception):
 def is_on(name: str, *, now: datetime) -> bool:
     """Whether to use an assumed read now."""
     read = Read.objects.filter(name=name).first()
-    return read is None or read.off_since is None or read.tried_at is None or read.tried_at < now - TRY_AGAIN_AFTER
+    return (
+        read is None
+        or read.off_since is None
+        or read.tried_at is None
+        or read.tried_at < now - TRY_AGAIN_AFTER
+    )
 
 
-def ask(name: str, question: Callable[[], Found], *, is_known: bool, now: datetime) -> Found:
+def ask[Found](name: str, question: Callable[[], Found], *, is_known: bool, now: datetime) -> Found:
     """Use an assumed read, and switch it off when Endl turns out to lack it.
 
     Args:

@@ -53,26 +53,31 @@ class OfficeAdmin(ModelAdmin):
         return obj
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Filter by what is listed, and by nothing else: a hidden column must not be guessed letter by letter."""
-        listed = {item if isinstance(item, str) else item[0] for item in self.get_list_filter(request)}  # type: ignore[arg-type]
-        field_name = lookup.split("__")[0]
-        return (
-            lookup in self.allowed_lookups
-            or any(lookup == name or lookup.startswith(f"{name}__") for name in listed)
+        """Filter by what is listed, nothing else: a hidden column must not be guessed letter by letter."""
+        listed = {item if isinstance(item, str) else item[0] for item in self.get_list_filter(request)}
+        field_name = lookup.split("__", maxsplit=1)[0]
+        return lookup in self.allowed_lookups or (
+            any(lookup == name or lookup.startswith(f"{name}__") for name in listed)
             and field_name in {name.split("__")[0] for name in listed}
         )
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        return super().get_search_results(request, queryset, search_term.replace("\0", "")[:_LONGEST_SEARCH])
+        found: tuple[QuerySet[Any], bool] = super().get_search_results(
+            request, queryset, search_term.replace("\0", "")[:_LONGEST_SEARCH]
+        )
+        return found
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
         try:
-            return super().changelist_view(request, extra_context)
+            page: HttpResponse = super().changelist_view(request, extra_context)
         except (OverflowError, DataError, ValueError):
             # A filter value that no column can hold; the list without filters is the helpful answer.
             return redirect(request.path)
+        return page
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
@@ -80,10 +85,12 @@ class OfficeAdmin(ModelAdmin):
         """The trail of one object, in place of Django's own history."""
         obj = self.object_or_404(request, object_id)
         entries = Entry.objects.filter(object_type=obj._meta.label_lower, object_id=str(obj.pk))[:200]
-        return self.render(request, "office/history.html", title=f"History: {obj}", original=obj, entries=entries)
+        return self.render(
+            request, "office/history.html", title=f"History: {obj}", original=obj, entries=entries
+        )
 
     def render(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
         """A page of this admin."""
-        request.current_app = self.admin_site.name  # type: ignore[attr-defined]
+        request.current_app = self.admin_site.name
         full = {**self.admin_site.each_context(request), "opts": self.opts, "model_admin": self, **context}
         return TemplateResponse(request, template, full)

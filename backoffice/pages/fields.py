@@ -22,7 +22,7 @@ class PlainText(forms.CharField):
         super().__init__(max_length=max_length, strip=True, **kwargs)
 
     def to_python(self, value: Any) -> str:
-        text: str = super().to_python(value)
+        text = super().to_python(value) or ""
         return "" if is_invisible(text) else text
 
     def validate(self, value: str) -> None:
@@ -63,7 +63,9 @@ class EndlId(forms.CharField):
 
 def is_hidden(character: str) -> bool:
     """Whether a character cannot be seen and is no joiner: controls, direction marks, lone surrogates."""
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and character not in _JOINERS
+    return (
+        unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and character not in _JOINERS
+    )
 
 
 def is_invisible(text: str) -> bool:

@@ -104,7 +104,9 @@ class FormAdmin(ObjectAdmin):
     ) -> HttpResponse:
         """Show the form; on a good post perform it and go to what it made."""
         if request.method != "POST":
-            return self._form(request, form_class(request=request, about=about, initial=self.initial(request)), title)
+            return self._form(
+                request, form_class(request=request, about=about, initial=self.initial(request)), title
+            )
         form = form_class(request.POST, request=request, about=about)
         if not form.is_valid():
             return self._form(request, form, title)
@@ -129,6 +131,6 @@ class FormAdmin(ObjectAdmin):
         return self.render(request, "office/form.html", title=title, form=form, back_url=back_url)
 
 
-def choice(rows: QuerySet[Any], **kwargs: Any) -> ModelChoiceField:
+def choice(rows: QuerySet[Any], **kwargs: Any) -> "ModelChoiceField[Any]":
     """A choice among rows, in the house's dress."""
     return ModelChoiceField(rows, widget=widgets.UnfoldAdminSelectWidget(), **kwargs)

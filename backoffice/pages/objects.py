@@ -1,7 +1,7 @@
 """A page for one object: what is known of it in panels, and what can be done with it."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -15,6 +15,14 @@ from backoffice.access.models import User
 from backoffice.audit.trail import Refusal
 from backoffice.pages.admin import OfficeAdmin
 from backoffice.pages.parts import Act, Panel, page_of, url_of
+
+
+class ShownAct(NamedTuple):
+    """An act as its page shows it: with its form, blank or bound, and where it posts to."""
+
+    act: Act
+    form: Form | None
+    url: str
 
 
 class ObjectAdmin(OfficeAdmin):
@@ -60,21 +68,29 @@ class ObjectAdmin(OfficeAdmin):
             )
             for name in self.act_names
         ]
-        state = path("<path:object_id>/state/", self.admin_site.admin_view(self.state_view), name=f"{info}_state")
+        state = path(
+            "<path:object_id>/state/", self.admin_site.admin_view(self.state_view), name=f"{info}_state"
+        )
         return [state, *own, *super().get_urls()]
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         if request.method not in ("GET", "HEAD"):
             return HttpResponseNotAllowed(("GET", "HEAD"))
         return self.object_page(request, self.object_or_404(request, object_id))
 
-    def object_page(self, request: HttpRequest, obj: Any, bound: dict[str, Form] | None = None) -> HttpResponse:
-        """The page; `bound` holds the forms that came back with something to mend, by the name of their act."""
+    def object_page(
+        self, request: HttpRequest, obj: Any, bound: dict[str, Form] | None = None
+    ) -> HttpResponse:
+        """The page; `bound` holds the forms that came back with something to mend, by their act's name."""
         forms = bound or {}
         shown = [
-            {"act": act, "form": forms.get(act.name) or _blank(act, request, obj), "url": url_of(obj, act.name)}
+            ShownAct(act, forms.get(act.name) or _blank(act, request, obj), url_of(obj, act.name))
             for act in self.acts(request, obj)
         ]
         return self.render(
@@ -84,8 +100,8 @@ class ObjectAdmin(OfficeAdmin):
             original=obj,
             badge=self.badge_of(obj),
             lead=self.lead_of(obj),
-            acts=[entry for entry in shown if not entry["act"].is_embedded],
-            embedded=[entry for entry in shown if entry["act"].is_embedded],
+            acts=[entry for entry in shown if not entry.act.is_embedded],
+            embedded=[entry for entry in shown if entry.act.is_embedded],
             panels=list(self.panels(request, obj)),
             is_under_way=self.is_under_way(obj),
             state_url=url_of(obj, "state"),
@@ -109,7 +125,7 @@ class ObjectAdmin(OfficeAdmin):
             raise PermissionDenied
         if request.method != "POST":
             return self._ask(request, obj, act)
-        form = act.form(**_arguments(act, request, obj), data=request.POST) if act.form is not None else None
+        form = act.form(**_arguments(request, obj), data=request.POST) if act.form is not None else None
         if form is not None and not form.is_valid():
             return self._ask_again(request, obj, act, form)
         try:
@@ -146,17 +162,24 @@ class ObjectAdmin(OfficeAdmin):
     def _act_page(self, request: HttpRequest, obj: Any, act: Act, form: Form | None) -> HttpResponse:
         title = format_html("{}: {}", act.label, str(obj))
         return self.render(
-            request, "office/act.html", title=title, original=obj, act=act, form=form, url=url_of(obj, act.name), back_url=page_of(obj)
+            request,
+            "office/act.html",
+            title=title,
+            original=obj,
+            act=act,
+            form=form,
+            url=url_of(obj, act.name),
+            back_url=page_of(obj),
         )
 
 
-def _arguments(act: Act, request: HttpRequest, obj: Any) -> dict[str, Any]:
+def _arguments(request: HttpRequest, obj: Any) -> dict[str, Any]:
     """Forms of ours take the request and the object that they are about."""
     return {"request": request, "about": obj}
 
 
 def _blank(act: Act, request: HttpRequest, obj: Any) -> Form | None:
-    return act.form(**_arguments(act, request, obj)) if act.form is not None else None
+    return act.form(**_arguments(request, obj)) if act.form is not None else None
 
 
 def the_person(request: HttpRequest) -> User:

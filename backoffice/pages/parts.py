@@ -92,7 +92,10 @@ def badge(state: str, label: str = "", *, tone: str = "") -> SafeString:
     """A state as a badge. Its name stands in `data-state`, whatever the label says."""
     shown = label or state.replace("_", " ").capitalize() or "No status"
     return format_html(
-        '<span class="badge badge-{}" data-state="{}">{}</span>', tone or TONES.get(state, "odd"), state, shown
+        '<span class="badge badge-{}" data-state="{}">{}</span>',
+        tone or TONES.get(state, "odd"),
+        state,
+        shown,
     )
 
 

@@ -9,359 +9,767 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('approvals', '0001_initial'),
+        ("approvals", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Cardholder',
+            name="Cardholder",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('endl_id', models.CharField(max_length=128, unique=True, verbose_name='Endl id')),
-                ('status', models.CharField(blank=True, max_length=100)),
-                ('payload', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder)),
-                ('digest', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(blank=True, null=True)),
-                ('first_seen_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('missing_since', models.DateTimeField(blank=True, null=True)),
-                ('contradiction', models.CharField(blank=True, max_length=200)),
-                ('first_name', models.CharField(blank=True, max_length=300)),
-                ('last_name', models.CharField(blank=True, max_length=300)),
-                ('email', models.CharField(blank=True, max_length=320)),
-                ('phone', models.CharField(blank=True, max_length=64)),
-                ('review_state', models.CharField(choices=[('unreviewed', 'Not reviewed'), ('approved', 'Approved'), ('rejected', 'Rejected')], default='unreviewed', max_length=12, verbose_name='review')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("endl_id", models.CharField(max_length=128, unique=True, verbose_name="Endl id")),
+                ("status", models.CharField(blank=True, max_length=100)),
+                ("payload", models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder)),
+                ("digest", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(blank=True, null=True)),
+                ("first_seen_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                ("missing_since", models.DateTimeField(blank=True, null=True)),
+                ("contradiction", models.CharField(blank=True, max_length=200)),
+                ("first_name", models.CharField(blank=True, max_length=300)),
+                ("last_name", models.CharField(blank=True, max_length=300)),
+                ("email", models.CharField(blank=True, max_length=320)),
+                ("phone", models.CharField(blank=True, max_length=64)),
+                (
+                    "review_state",
+                    models.CharField(
+                        choices=[
+                            ("unreviewed", "Not reviewed"),
+                            ("approved", "Approved"),
+                            ("rejected", "Rejected"),
+                        ],
+                        default="unreviewed",
+                        max_length=12,
+                        verbose_name="review",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('last_name', 'first_name'),
-                'abstract': False,
-                'default_permissions': ('view',),
+                "ordering": ("last_name", "first_name"),
+                "abstract": False,
+                "default_permissions": ("view",),
             },
         ),
         migrations.CreateModel(
-            name='Card',
+            name="Card",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('endl_id', models.CharField(max_length=128, unique=True, verbose_name='Endl id')),
-                ('status', models.CharField(blank=True, max_length=100)),
-                ('payload', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder)),
-                ('digest', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(blank=True, null=True)),
-                ('first_seen_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('missing_since', models.DateTimeField(blank=True, null=True)),
-                ('contradiction', models.CharField(blank=True, max_length=200)),
-                ('type', models.CharField(blank=True, max_length=40)),
-                ('last4', models.CharField(blank=True, max_length=4, verbose_name='last four')),
-                ('exp_month', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('exp_year', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('amount_cents', models.BigIntegerField(blank=True, null=True)),
-                ('cardholder', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cards', to='cards.cardholder')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("endl_id", models.CharField(max_length=128, unique=True, verbose_name="Endl id")),
+                ("status", models.CharField(blank=True, max_length=100)),
+                ("payload", models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder)),
+                ("digest", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(blank=True, null=True)),
+                ("first_seen_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                ("missing_since", models.DateTimeField(blank=True, null=True)),
+                ("contradiction", models.CharField(blank=True, max_length=200)),
+                ("type", models.CharField(blank=True, max_length=40)),
+                ("last4", models.CharField(blank=True, max_length=4, verbose_name="last four")),
+                ("exp_month", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("exp_year", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("amount_cents", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "cardholder",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="cards",
+                        to="cards.cardholder",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created_at', '-id'),
-                'abstract': False,
-                'default_permissions': ('view',),
+                "ordering": ("-created_at", "-id"),
+                "abstract": False,
+                "default_permissions": ("view",),
             },
         ),
         migrations.CreateModel(
-            name='CardholderReview',
+            name="CardholderReview",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('approved', 'Approve'), ('rejected', 'Reject')], max_length=10)),
-                ('reason', models.TextField(blank=True)),
-                ('made_at', models.DateTimeField()),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('cardholder', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='cards.cardholder')),
-                ('registered_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("approved", "Approve"), ("rejected", "Reject")], max_length=10
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("made_at", models.DateTimeField()),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "cardholder",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reviews",
+                        to="cards.cardholder",
+                    ),
+                ),
+                (
+                    "registered_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-made_at',),
-                'default_permissions': ('add', 'view'),
+                "ordering": ("-made_at",),
+                "default_permissions": ("add", "view"),
             },
         ),
         migrations.CreateModel(
-            name='CardOrder',
+            name="CardOrder",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField()),
-                ('state', models.CharField(choices=[('requested', 'Requested'), ('approved', 'Approved'), ('sending', 'Sending'), ('submitted', 'Submitted'), ('completed', 'Completed'), ('failed', 'Failed'), ('issued', 'Issued'), ('registered', 'Registered'), ('details_lost', 'Details lost'), ('rejected', 'Rejected'), ('cancelled', 'Cancelled'), ('expired', 'Expired'), ('refused', 'Refused'), ('unknown', 'Outcome unknown')], default='requested', max_length=12)),
-                ('state_at', models.DateTimeField()),
-                ('form_token', models.CharField(max_length=64, unique=True)),
-                ('operation', models.CharField(max_length=40)),
-                ('path', models.CharField(max_length=400)),
-                ('body', models.BinaryField()),
-                ('idempotency_key', models.CharField(max_length=64, unique=True)),
-                ('base_url', models.CharField(max_length=200)),
-                ('fence', models.PositiveIntegerField(default=0)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('first_attempt_at', models.DateTimeField(blank=True, null=True)),
-                ('next_attempt_at', models.DateTimeField(blank=True, null=True)),
-                ('unclear_at', models.DateTimeField(blank=True, null=True)),
-                ('needs_person', models.BooleanField(default=False)),
-                ('outcome_code', models.CharField(blank=True, max_length=60)),
-                ('outcome_message', models.TextField(blank=True)),
-                ('outcome_field', models.CharField(blank=True, max_length=100)),
-                ('outcome_remedy', models.TextField(blank=True)),
-                ('outcome_request_id', models.CharField(blank=True, max_length=128)),
-                ('amount_cents', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)])),
-                ('purpose', models.CharField(blank=True, max_length=140)),
-                ('approval', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.approval')),
-                ('card', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='order', to='cards.card')),
-                ('cardholder', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='cards.cardholder')),
-                ('maker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("requested", "Requested"),
+                            ("approved", "Approved"),
+                            ("sending", "Sending"),
+                            ("submitted", "Submitted"),
+                            ("completed", "Completed"),
+                            ("failed", "Failed"),
+                            ("issued", "Issued"),
+                            ("registered", "Registered"),
+                            ("details_lost", "Details lost"),
+                            ("rejected", "Rejected"),
+                            ("cancelled", "Cancelled"),
+                            ("expired", "Expired"),
+                            ("refused", "Refused"),
+                            ("unknown", "Outcome unknown"),
+                        ],
+                        default="requested",
+                        max_length=12,
+                    ),
+                ),
+                ("state_at", models.DateTimeField()),
+                ("form_token", models.CharField(max_length=64, unique=True)),
+                ("operation", models.CharField(max_length=40)),
+                ("path", models.CharField(max_length=400)),
+                ("body", models.BinaryField()),
+                ("idempotency_key", models.CharField(max_length=64, unique=True)),
+                ("base_url", models.CharField(max_length=200)),
+                ("fence", models.PositiveIntegerField(default=0)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("first_attempt_at", models.DateTimeField(blank=True, null=True)),
+                ("next_attempt_at", models.DateTimeField(blank=True, null=True)),
+                ("unclear_at", models.DateTimeField(blank=True, null=True)),
+                ("needs_person", models.BooleanField(default=False)),
+                ("outcome_code", models.CharField(blank=True, max_length=60)),
+                ("outcome_message", models.TextField(blank=True)),
+                ("outcome_field", models.CharField(blank=True, max_length=100)),
+                ("outcome_remedy", models.TextField(blank=True)),
+                ("outcome_request_id", models.CharField(blank=True, max_length=128)),
+                (
+                    "amount_cents",
+                    models.PositiveIntegerField(
+                        validators=[
+                            django.core.validators.MinValueValidator(1),
+                            django.core.validators.MaxValueValidator(10000000),
+                        ]
+                    ),
+                ),
+                ("purpose", models.CharField(blank=True, max_length=140)),
+                (
+                    "approval",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="approvals.approval",
+                    ),
+                ),
+                (
+                    "card",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="order",
+                        to="cards.card",
+                    ),
+                ),
+                (
+                    "cardholder",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="orders",
+                        to="cards.cardholder",
+                    ),
+                ),
+                (
+                    "maker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'card order',
-                'ordering': ('-created_at',),
-                'abstract': False,
-                'default_permissions': ('add', 'view'),
+                "verbose_name": "card order",
+                "ordering": ("-created_at",),
+                "abstract": False,
+                "default_permissions": ("add", "view"),
             },
         ),
         migrations.CreateModel(
-            name='Customer',
+            name="Customer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('endl_id', models.CharField(max_length=128, unique=True, verbose_name='Endl id')),
-                ('name', models.CharField(max_length=200)),
-                ('type', models.CharField(choices=[('business', 'Business'), ('individual', 'Individual'), ('employee', 'Employee')], max_length=10)),
-                ('is_active', models.BooleanField(default=True, verbose_name='in use')),
-                ('added_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('is_known', models.BooleanField(editable=False, null=True, verbose_name='known to Endl')),
-                ('is_business', models.BooleanField(editable=False, null=True, verbose_name='a business at Endl')),
-                ('is_enabled', models.BooleanField(editable=False, null=True, verbose_name='enabled for cards')),
-                ('is_enrolled', models.BooleanField(editable=False, null=True, verbose_name='enrolled for deposits')),
-                ('learned_at', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('learned_message', models.TextField(blank=True, editable=False)),
-                ('added_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("endl_id", models.CharField(max_length=128, unique=True, verbose_name="Endl id")),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "type",
+                    models.CharField(
+                        choices=[
+                            ("business", "Business"),
+                            ("individual", "Individual"),
+                            ("employee", "Employee"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True, verbose_name="in use")),
+                ("added_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("is_known", models.BooleanField(editable=False, null=True, verbose_name="known to Endl")),
+                (
+                    "is_business",
+                    models.BooleanField(editable=False, null=True, verbose_name="a business at Endl"),
+                ),
+                (
+                    "is_enabled",
+                    models.BooleanField(editable=False, null=True, verbose_name="enabled for cards"),
+                ),
+                (
+                    "is_enrolled",
+                    models.BooleanField(editable=False, null=True, verbose_name="enrolled for deposits"),
+                ),
+                ("learned_at", models.DateTimeField(blank=True, editable=False, null=True)),
+                ("learned_message", models.TextField(blank=True, editable=False)),
+                (
+                    "added_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name',),
-                'permissions': (('sync_customer', 'Can ask for a customer to be synced now'), ('view_every_customer', 'Sees every customer without being assigned')),
+                "ordering": ("name",),
+                "permissions": (
+                    ("sync_customer", "Can ask for a customer to be synced now"),
+                    ("view_every_customer", "Sees every customer without being assigned"),
+                ),
             },
         ),
         migrations.CreateModel(
-            name='CardholderRequest',
+            name="CardholderRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('created_at', models.DateTimeField()),
-                ('state', models.CharField(choices=[('requested', 'Requested'), ('approved', 'Approved'), ('sending', 'Sending'), ('submitted', 'Submitted'), ('completed', 'Completed'), ('failed', 'Failed'), ('issued', 'Issued'), ('registered', 'Registered'), ('details_lost', 'Details lost'), ('rejected', 'Rejected'), ('cancelled', 'Cancelled'), ('expired', 'Expired'), ('refused', 'Refused'), ('unknown', 'Outcome unknown')], default='requested', max_length=12)),
-                ('state_at', models.DateTimeField()),
-                ('form_token', models.CharField(max_length=64, unique=True)),
-                ('operation', models.CharField(max_length=40)),
-                ('path', models.CharField(max_length=400)),
-                ('body', models.BinaryField()),
-                ('idempotency_key', models.CharField(max_length=64, unique=True)),
-                ('base_url', models.CharField(max_length=200)),
-                ('fence', models.PositiveIntegerField(default=0)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('first_attempt_at', models.DateTimeField(blank=True, null=True)),
-                ('next_attempt_at', models.DateTimeField(blank=True, null=True)),
-                ('unclear_at', models.DateTimeField(blank=True, null=True)),
-                ('needs_person', models.BooleanField(default=False)),
-                ('outcome_code', models.CharField(blank=True, max_length=60)),
-                ('outcome_message', models.TextField(blank=True)),
-                ('outcome_field', models.CharField(blank=True, max_length=100)),
-                ('outcome_remedy', models.TextField(blank=True)),
-                ('outcome_request_id', models.CharField(blank=True, max_length=128)),
-                ('first_name', models.CharField(max_length=100)),
-                ('last_name', models.CharField(max_length=100)),
-                ('email', models.CharField(max_length=254, verbose_name='e-mail')),
-                ('phone', models.CharField(blank=True, max_length=16)),
-                ('approval', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='approvals.approval')),
-                ('cardholder', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='registration', to='cards.cardholder')),
-                ('maker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='registrations', to='cards.customer')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("requested", "Requested"),
+                            ("approved", "Approved"),
+                            ("sending", "Sending"),
+                            ("submitted", "Submitted"),
+                            ("completed", "Completed"),
+                            ("failed", "Failed"),
+                            ("issued", "Issued"),
+                            ("registered", "Registered"),
+                            ("details_lost", "Details lost"),
+                            ("rejected", "Rejected"),
+                            ("cancelled", "Cancelled"),
+                            ("expired", "Expired"),
+                            ("refused", "Refused"),
+                            ("unknown", "Outcome unknown"),
+                        ],
+                        default="requested",
+                        max_length=12,
+                    ),
+                ),
+                ("state_at", models.DateTimeField()),
+                ("form_token", models.CharField(max_length=64, unique=True)),
+                ("operation", models.CharField(max_length=40)),
+                ("path", models.CharField(max_length=400)),
+                ("body", models.BinaryField()),
+                ("idempotency_key", models.CharField(max_length=64, unique=True)),
+                ("base_url", models.CharField(max_length=200)),
+                ("fence", models.PositiveIntegerField(default=0)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("first_attempt_at", models.DateTimeField(blank=True, null=True)),
+                ("next_attempt_at", models.DateTimeField(blank=True, null=True)),
+                ("unclear_at", models.DateTimeField(blank=True, null=True)),
+                ("needs_person", models.BooleanField(default=False)),
+                ("outcome_code", models.CharField(blank=True, max_length=60)),
+                ("outcome_message", models.TextField(blank=True)),
+                ("outcome_field", models.CharField(blank=True, max_length=100)),
+                ("outcome_remedy", models.TextField(blank=True)),
+                ("outcome_request_id", models.CharField(blank=True, max_length=128)),
+                ("first_name", models.CharField(max_length=100)),
+                ("last_name", models.CharField(max_length=100)),
+                ("email", models.CharField(max_length=254, verbose_name="e-mail")),
+                ("phone", models.CharField(blank=True, max_length=16)),
+                (
+                    "approval",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="approvals.approval",
+                    ),
+                ),
+                (
+                    "cardholder",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="registration",
+                        to="cards.cardholder",
+                    ),
+                ),
+                (
+                    "maker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "customer",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="registrations",
+                        to="cards.customer",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'registration',
-                'ordering': ('-created_at',),
-                'abstract': False,
-                'default_permissions': ('add', 'view'),
+                "verbose_name": "registration",
+                "ordering": ("-created_at",),
+                "abstract": False,
+                "default_permissions": ("add", "view"),
             },
         ),
         migrations.AddField(
-            model_name='cardholder',
-            name='customer',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cardholders', to='cards.customer'),
+            model_name="cardholder",
+            name="customer",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="cardholders", to="cards.customer"
+            ),
         ),
         migrations.CreateModel(
-            name='Assignment',
+            name="Assignment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('given_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('given_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to=settings.AUTH_USER_MODEL)),
-                ('customer', models.ForeignKey(blank=True, help_text='Leave empty for every customer.', null=True, on_delete=django.db.models.deletion.CASCADE, to='cards.customer')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("given_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "given_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assignments",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "customer",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Leave empty for every customer.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        to="cards.customer",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('user', 'customer'),
+                "ordering": ("user", "customer"),
             },
         ),
         migrations.CreateModel(
-            name='SealedDetails',
+            name="SealedDetails",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('envelope', models.BinaryField(null=True)),
-                ('key_fingerprint', models.CharField(blank=True, max_length=64)),
-                ('last4', models.CharField(blank=True, max_length=4, verbose_name='last four')),
-                ('exp_month', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('exp_year', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('received_at', models.DateTimeField()),
-                ('opened_at', models.DateTimeField(blank=True, null=True)),
-                ('quarantined_at', models.DateTimeField(blank=True, null=True)),
-                ('destroyed_at', models.DateTimeField(blank=True, null=True)),
-                ('destroyed_because', models.CharField(blank=True, max_length=200)),
-                ('order', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='details', to='cards.cardorder')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("envelope", models.BinaryField(null=True)),
+                ("key_fingerprint", models.CharField(blank=True, max_length=64)),
+                ("last4", models.CharField(blank=True, max_length=4, verbose_name="last four")),
+                ("exp_month", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("exp_year", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("received_at", models.DateTimeField()),
+                ("opened_at", models.DateTimeField(blank=True, null=True)),
+                ("quarantined_at", models.DateTimeField(blank=True, null=True)),
+                ("destroyed_at", models.DateTimeField(blank=True, null=True)),
+                ("destroyed_because", models.CharField(blank=True, max_length=200)),
+                (
+                    "order",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="details",
+                        to="cards.cardorder",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'sealed details',
-                'permissions': (('open_mask', 'Can let the server open the masked details'),),
-                'default_permissions': (),
+                "verbose_name_plural": "sealed details",
+                "permissions": (("open_mask", "Can let the server open the masked details"),),
+                "default_permissions": (),
             },
         ),
         migrations.CreateModel(
-            name='CardReveal',
+            name="CardReveal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(choices=[('mask', 'To learn last four and expiry'), ('reveal', 'Shown to a person')], max_length=10)),
-                ('reason', models.CharField(max_length=250)),
-                ('started_at', models.DateTimeField()),
-                ('result', models.CharField(choices=[('started', 'Started'), ('done', 'Done'), ('failed', 'Could not be opened')], default='started', max_length=10)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('details', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reveals', to='cards.sealeddetails')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "purpose",
+                    models.CharField(
+                        choices=[("mask", "To learn last four and expiry"), ("reveal", "Shown to a person")],
+                        max_length=10,
+                    ),
+                ),
+                ("reason", models.CharField(max_length=250)),
+                ("started_at", models.DateTimeField()),
+                (
+                    "result",
+                    models.CharField(
+                        choices=[("started", "Started"), ("done", "Done"), ("failed", "Could not be opened")],
+                        default="started",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "details",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reveals",
+                        to="cards.sealeddetails",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-started_at',),
-                'permissions': (('reveal_card', 'Can reveal the details of a card'),),
-                'default_permissions': ('view',),
+                "ordering": ("-started_at",),
+                "permissions": (("reveal_card", "Can reveal the details of a card"),),
+                "default_permissions": ("view",),
             },
         ),
         migrations.AddIndex(
-            model_name='card',
-            index=models.Index(fields=['cardholder', 'status'], name='card_by_cardholder'),
+            model_name="card",
+            index=models.Index(fields=["cardholder", "status"], name="card_by_cardholder"),
         ),
         migrations.AddIndex(
-            model_name='card',
-            index=models.Index(fields=['status'], name='card_by_status'),
+            model_name="card",
+            index=models.Index(fields=["status"], name="card_by_status"),
         ),
         migrations.AddIndex(
-            model_name='card',
-            index=models.Index(fields=['-created_at'], name='card_by_age'),
+            model_name="card",
+            index=models.Index(fields=["-created_at"], name="card_by_age"),
         ),
         migrations.AddConstraint(
-            model_name='card',
-            constraint=models.CheckConstraint(condition=models.Q(('last4', ''), ('last4__regex', '^[0-9]{4}$'), _connector='OR'), name='card_last_four_only'),
+            model_name="card",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("last4", ""), ("last4__regex", "^[0-9]{4}$"), _connector="OR"),
+                name="card_last_four_only",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderreview',
-            constraint=models.CheckConstraint(condition=models.Q(('registered_by', None), models.Q(('by', models.F('registered_by')), _negated=True), _connector='OR'), name='review_not_by_who_registered'),
+            model_name="cardholderreview",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("registered_by", None),
+                    models.Q(("by", models.F("registered_by")), _negated=True),
+                    _connector="OR",
+                ),
+                name="review_not_by_who_registered",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderreview',
-            constraint=models.CheckConstraint(condition=models.Q(('verdict', 'approved'), models.Q(('reason', ''), _negated=True), _connector='OR'), name='review_reject_has_a_reason'),
+            model_name="cardholderreview",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("verdict", "approved"), models.Q(("reason", ""), _negated=True), _connector="OR"
+                ),
+                name="review_reject_has_a_reason",
+            ),
         ),
         migrations.AddIndex(
-            model_name='cardorder',
-            index=models.Index(fields=['state', 'next_attempt_at'], name='cardorder_road'),
+            model_name="cardorder",
+            index=models.Index(fields=["state", "next_attempt_at"], name="cardorder_road"),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(('idempotency_key__length__gte', 20)), name='cardorder_key_is_long_enough'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("idempotency_key__length__gte", 20)), name="cardorder_key_is_long_enough"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'sending'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='cardorder_sending_has_a_lease'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "sending"), _negated=True),
+                    ("lease_until__isnull", False),
+                    _connector="OR",
+                ),
+                name="cardorder_sending_has_a_lease",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'unknown'), _negated=True), ('unclear_at__isnull', False), _connector='OR'), name='cardorder_unknown_since'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "unknown"), _negated=True),
+                    ("unclear_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="cardorder_unknown_since",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(('amount_cents__gte', 1), ('amount_cents__lte', 10000000)), name='cardorder_amount_in_range'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount_cents__gte", 1), ("amount_cents__lte", 10000000)),
+                name="cardorder_amount_in_range",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['requested', 'approved', 'sending', 'issued', 'rejected', 'cancelled', 'expired', 'refused', 'unknown', 'details_lost'])), name='cardorder_known_state'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            "requested",
+                            "approved",
+                            "sending",
+                            "issued",
+                            "rejected",
+                            "cancelled",
+                            "expired",
+                            "refused",
+                            "unknown",
+                            "details_lost",
+                        ],
+                    )
+                ),
+                name="cardorder_known_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'issued'), _negated=True), ('card__isnull', False), _connector='OR'), name='cardorder_issued_has_its_card'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "issued"), _negated=True), ("card__isnull", False), _connector="OR"
+                ),
+                name="cardorder_issued_has_its_card",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardorder',
-            constraint=models.CheckConstraint(condition=models.Q(('approval__isnull', False)), name='cardorder_has_its_approval'),
+            model_name="cardorder",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("approval__isnull", False)), name="cardorder_has_its_approval"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='customer',
-            constraint=models.CheckConstraint(condition=models.Q(('endl_id__regex', '^[A-Za-z0-9_-]{1,128}$')), name='customer_id_fits_a_url'),
+            model_name="customer",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("endl_id__regex", "^[A-Za-z0-9_-]{1,128}$")),
+                name="customer_id_fits_a_url",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='customer',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='customer_has_a_name'),
+            model_name="customer",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name", ""), _negated=True), name="customer_has_a_name"
+            ),
         ),
         migrations.AddIndex(
-            model_name='cardholderrequest',
-            index=models.Index(fields=['state', 'next_attempt_at'], name='cardholderrequest_road'),
+            model_name="cardholderrequest",
+            index=models.Index(fields=["state", "next_attempt_at"], name="cardholderrequest_road"),
         ),
         migrations.AddConstraint(
-            model_name='cardholderrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('idempotency_key__length__gte', 20)), name='cardholderrequest_key_is_long_enough'),
+            model_name="cardholderrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("idempotency_key__length__gte", 20)),
+                name="cardholderrequest_key_is_long_enough",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'sending'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='cardholderrequest_sending_has_a_lease'),
+            model_name="cardholderrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "sending"), _negated=True),
+                    ("lease_until__isnull", False),
+                    _connector="OR",
+                ),
+                name="cardholderrequest_sending_has_a_lease",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'unknown'), _negated=True), ('unclear_at__isnull', False), _connector='OR'), name='cardholderrequest_unknown_since'),
+            model_name="cardholderrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "unknown"), _negated=True),
+                    ("unclear_at__isnull", False),
+                    _connector="OR",
+                ),
+                name="cardholderrequest_unknown_since",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['requested', 'sending', 'registered', 'cancelled', 'expired', 'refused', 'unknown'])), name='registration_known_state'),
+            model_name="cardholderrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        ["requested", "sending", "registered", "cancelled", "expired", "refused", "unknown"],
+                    )
+                ),
+                name="registration_known_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardholderrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'registered'), _negated=True), ('cardholder__isnull', False), _connector='OR'), name='registration_has_its_cardholder'),
+            model_name="cardholderrequest",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "registered"), _negated=True),
+                    ("cardholder__isnull", False),
+                    _connector="OR",
+                ),
+                name="registration_has_its_cardholder",
+            ),
         ),
         migrations.AddIndex(
-            model_name='cardholder',
-            index=models.Index(fields=['customer', 'last_name'], name='cardholder_by_customer'),
+            model_name="cardholder",
+            index=models.Index(fields=["customer", "last_name"], name="cardholder_by_customer"),
         ),
         migrations.AddIndex(
-            model_name='cardholder',
-            index=models.Index(fields=['email'], name='cardholder_by_email'),
+            model_name="cardholder",
+            index=models.Index(fields=["email"], name="cardholder_by_email"),
         ),
         migrations.AddIndex(
-            model_name='cardholder',
-            index=models.Index(fields=['review_state'], name='cardholder_by_review'),
+            model_name="cardholder",
+            index=models.Index(fields=["review_state"], name="cardholder_by_review"),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('user', 'customer'), name='assignment_once'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(fields=("user", "customer"), name="assignment_once"),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('customer', None)), fields=('user',), name='assignment_to_all_once'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("customer", None)), fields=("user",), name="assignment_to_all_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sealeddetails',
-            constraint=models.CheckConstraint(condition=models.Q(('last4', ''), ('last4__regex', '^[0-9]{4}$'), _connector='OR'), name='details_last_four_only'),
+            model_name="sealeddetails",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("last4", ""), ("last4__regex", "^[0-9]{4}$"), _connector="OR"),
+                name="details_last_four_only",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='sealeddetails',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('destroyed_at', None), ('envelope__isnull', False)), models.Q(('destroyed_at__isnull', False), ('envelope', None)), _connector='OR'), name='details_are_kept_or_destroyed'),
+            model_name="sealeddetails",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("destroyed_at", None), ("envelope__isnull", False)),
+                    models.Q(("destroyed_at__isnull", False), ("envelope", None)),
+                    _connector="OR",
+                ),
+                name="details_are_kept_or_destroyed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cardreveal',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='reveal_has_a_reason'),
+            model_name="cardreveal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason", ""), _negated=True), name="reveal_has_a_reason"
+            ),
         ),
     ]

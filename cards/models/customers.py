@@ -55,7 +55,9 @@ class Customer(models.Model):
     @property
     def can_hold_cards(self) -> bool:
         """Whether cardholders and cards are possible, as far as we know."""
-        return self.type == self.Type.BUSINESS and self.is_business is not False and self.is_enabled is not False
+        return (
+            self.type == self.Type.BUSINESS and self.is_business is not False and self.is_enabled is not False
+        )
 
 
 class Assignment(models.Model):
@@ -65,14 +67,18 @@ class Assignment(models.Model):
     customer = models.ForeignKey(
         Customer, models.CASCADE, null=True, blank=True, help_text="Leave empty for every customer."
     )
-    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True, editable=False)
+    given_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True, editable=False
+    )
     given_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ("user", "customer")
         constraints = (
             models.UniqueConstraint(fields=("user", "customer"), name="assignment_once"),
-            models.UniqueConstraint(fields=("user",), condition=Q(customer=None), name="assignment_to_all_once"),
+            models.UniqueConstraint(
+                fields=("user",), condition=Q(customer=None), name="assignment_to_all_once"
+            ),
         )
 
     def __str__(self) -> str:

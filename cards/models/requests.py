@@ -31,18 +31,27 @@ class CardholderRequest(Request):
     class Meta(Request.Meta):
         verbose_name = "registration"
         default_permissions = ("add", "view")
-        constraints = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             *Request.Meta.constraints,
             models.CheckConstraint(
-                condition=Q(state__in=[
-                    "requested", "sending", "registered", "cancelled", "expired", "refused", "unknown",
-                ]),
+                condition=Q(
+                    state__in=[
+                        "requested",
+                        "sending",
+                        "registered",
+                        "cancelled",
+                        "expired",
+                        "refused",
+                        "unknown",
+                    ]
+                ),
                 name="registration_known_state",
             ),
             models.CheckConstraint(
-                condition=~Q(state="registered") | Q(cardholder__isnull=False), name="registration_has_its_cardholder"
+                condition=~Q(state="registered") | Q(cardholder__isnull=False),
+                name="registration_has_its_cardholder",
             ),
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
         return f"{self.first_name} {self.last_name}".strip()
@@ -68,24 +77,34 @@ class CardOrder(Request):
     class Meta(Request.Meta):
         verbose_name = "card order"
         default_permissions = ("add", "view")
-        constraints = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             *Request.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(amount_cents__gte=SMALLEST_CENTS, amount_cents__lte=LARGEST_CENTS),
                 name="cardorder_amount_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=[
-                    "requested", "approved", "sending", "issued", "rejected", "cancelled", "expired", "refused",
-                    "unknown", "details_lost",
-                ]),
+                condition=Q(
+                    state__in=[
+                        "requested",
+                        "approved",
+                        "sending",
+                        "issued",
+                        "rejected",
+                        "cancelled",
+                        "expired",
+                        "refused",
+                        "unknown",
+                        "details_lost",
+                    ]
+                ),
                 name="cardorder_known_state",
             ),
             models.CheckConstraint(
                 condition=~Q(state="issued") | Q(card__isnull=False), name="cardorder_issued_has_its_card"
             ),
             models.CheckConstraint(condition=Q(approval__isnull=False), name="cardorder_has_its_approval"),
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
         return f"Card for {self.cardholder}"

@@ -29,7 +29,8 @@ class CardholderReview(models.Model):
         default_permissions = ("add", "view")
         constraints = (
             models.CheckConstraint(
-                condition=Q(registered_by=None) | ~Q(by=F("registered_by")), name="review_not_by_who_registered"
+                condition=Q(registered_by=None) | ~Q(by=F("registered_by")),
+                name="review_not_by_who_registered",
             ),
             models.CheckConstraint(
                 condition=Q(verdict="approved") | ~Q(reason=""), name="review_reject_has_a_reason"

@@ -82,7 +82,13 @@ class DepositRequestAdmin(Scoped, FormAdmin):
             lead="You agree to exactly what is shown below, to the byte.",
         )
         if desk.may_cancel(obj, person):
-            yield Act("cancel", "Cancel request", partial(_cancel, obj, person), form=OptionalReasonForm, tone="danger")
+            yield Act(
+                "cancel",
+                "Cancel request",
+                partial(_cancel, obj, person),
+                form=OptionalReasonForm,
+                tone="danger",
+            )
 
     def panels(self, request: HttpRequest, obj: DepositRequest) -> Iterable[Panel]:
         yield Panel("Deposit", list(_facts(obj)))
@@ -97,7 +103,7 @@ def _facts(wish: DepositRequest) -> Iterable[Fact]:
     yield Fact("Amount", money(plain(wish.amount), wish.currency))
     yield Fact("Customer", link(wish.wallet.customer), wish.wallet.customer.endl_id)
     yield Fact("From wallet", link(wish.wallet), wish.wallet.endl_id)
-    yield Fact("Chain", wish.chain or f"{wish.wallet.chain or 'the wallet’s own'} (the wallet's own)")
+    yield Fact("Chain", wish.chain or f"{wish.wallet.chain or 'not known'} (the wallet's own)")
     yield Fact("Note", wish.note)
     yield Fact("Requested by", str(wish.maker))
     yield Fact("Requested at", when(wish.created_at))
@@ -112,7 +118,9 @@ def _decide(wish: DepositRequest, person: User, given: dict[str, Any]) -> str:
     if given["verdict"] == Decision.Verdict.REJECT:
         deposits.reject_deposit(request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now)
         return f"{wish} is rejected."
-    made = deposits.approve_deposit(request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now)
+    made = deposits.approve_deposit(
+        request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now
+    )
     if made.state == State.APPROVED:
         bell.ring(tasks.SEND_DEPOSIT, wish.pk)
         return f"{wish} is approved; it is sent within seconds."

@@ -29,7 +29,7 @@ class DepositRequest(Request):
     class Meta(Request.Meta):
         verbose_name = "deposit request"
         default_permissions = ("add", "view")
-        constraints = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             *Request.Meta.constraints,
             models.CheckConstraint(condition=Q(amount__gt=0), name="depositrequest_amount_is_positive"),
             # PostgreSQL's numeric holds NaN, which is greater than any number.
@@ -37,18 +37,31 @@ class DepositRequest(Request):
                 condition=Q(amount__lt=1_000_000_000_000), name="depositrequest_amount_is_a_number"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=[
-                    "requested", "approved", "sending", "submitted", "completed", "failed", "rejected", "cancelled",
-                    "expired", "refused", "unknown",
-                ]),
+                condition=Q(
+                    state__in=[
+                        "requested",
+                        "approved",
+                        "sending",
+                        "submitted",
+                        "completed",
+                        "failed",
+                        "rejected",
+                        "cancelled",
+                        "expired",
+                        "refused",
+                        "unknown",
+                    ]
+                ),
                 name="depositrequest_known_state",
             ),
             models.CheckConstraint(
                 condition=~Q(state__in=["submitted", "completed", "failed"]) | Q(deposit__isnull=False),
                 name="depositrequest_taken_has_its_deposit",
             ),
-            models.CheckConstraint(condition=Q(approval__isnull=False), name="depositrequest_has_its_approval"),
-        )  # fmt: skip
+            models.CheckConstraint(
+                condition=Q(approval__isnull=False), name="depositrequest_has_its_approval"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"Deposit {self.amount.normalize():f} {self.currency}"

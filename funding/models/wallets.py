@@ -28,15 +28,22 @@ class Wallet(models.Model):
     class Meta:
         ordering = ("customer", "label")
         constraints = (
-            models.CheckConstraint(condition=Q(endl_id__regex=r"^[A-Za-z0-9_-]{1,128}$"), name="wallet_id_fits_a_url"),
             models.CheckConstraint(
-                condition=Q(currency="") | Q(currency__regex=r"^[A-Z0-9]{2,12}$"), name="wallet_currency_is_a_code"
+                condition=Q(endl_id__regex=r"^[A-Za-z0-9_-]{1,128}$"), name="wallet_id_fits_a_url"
+            ),
+            models.CheckConstraint(
+                condition=Q(currency="") | Q(currency__regex=r"^[A-Z0-9]{2,12}$"),
+                name="wallet_currency_is_a_code",
             ),
         )
 
     def __str__(self) -> str:
         name = self.label or self.endl_id
-        return f"{name} ({' on '.join(part for part in (self.currency, self.chain) if part)})" if self.currency else name
+        return (
+            f"{name} ({' on '.join(part for part in (self.currency, self.chain) if part)})"
+            if self.currency
+            else name
+        )
 
     @property
     def customer_endl_id(self) -> str:

@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,77 +14,167 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Approval',
+            name="Approval",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('summary', models.CharField(max_length=200)),
-                ('customer_endl_id', models.CharField(max_length=128)),
-                ('facts', models.JSONField()),
-                ('facts_hash', models.CharField(max_length=64)),
-                ('policy_version', models.CharField(max_length=40)),
-                ('rule', models.CharField(blank=True, max_length=100)),
-                ('needed', models.PositiveSmallIntegerField(default=1)),
-                ('permission', models.CharField(max_length=100)),
-                ('state', models.CharField(choices=[('pending', 'Waiting for a decision'), ('approved', 'Approved'), ('rejected', 'Rejected'), ('cancelled', 'Cancelled'), ('expired', 'Expired')], default='pending', max_length=10)),
-                ('created_at', models.DateTimeField()),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('good_until', models.DateTimeField(blank=True, null=True)),
-                ('maker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                ("summary", models.CharField(max_length=200)),
+                ("customer_endl_id", models.CharField(max_length=128)),
+                ("facts", models.JSONField()),
+                ("facts_hash", models.CharField(max_length=64)),
+                ("policy_version", models.CharField(max_length=40)),
+                ("rule", models.CharField(blank=True, max_length=100)),
+                ("needed", models.PositiveSmallIntegerField(default=1)),
+                ("permission", models.CharField(max_length=100)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Waiting for a decision"),
+                            ("approved", "Approved"),
+                            ("rejected", "Rejected"),
+                            ("cancelled", "Cancelled"),
+                            ("expired", "Expired"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("good_until", models.DateTimeField(blank=True, null=True)),
+                (
+                    "maker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created_at',),
-                'permissions': (('decide_deposits', 'Can approve or reject deposits'), ('decide_card_orders', 'Can approve or reject card orders')),
-                'default_permissions': ('view',),
+                "ordering": ("-created_at",),
+                "permissions": (
+                    ("decide_deposits", "Can approve or reject deposits"),
+                    ("decide_card_orders", "Can approve or reject card orders"),
+                ),
+                "default_permissions": ("view",),
             },
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('approve', 'Approved'), ('reject', 'Rejected')], max_length=10)),
-                ('reason', models.TextField(blank=True)),
-                ('seen_hash', models.CharField(max_length=64)),
-                ('made_at', models.DateTimeField()),
-                ('approval', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='approvals.approval')),
-                ('maker', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("approve", "Approved"), ("reject", "Rejected")], max_length=10
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("seen_hash", models.CharField(max_length=64)),
+                ("made_at", models.DateTimeField()),
+                (
+                    "approval",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="decisions",
+                        to="approvals.approval",
+                    ),
+                ),
+                (
+                    "maker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('made_at',),
-                'default_permissions': ('view',),
+                "ordering": ("made_at",),
+                "default_permissions": ("view",),
             },
         ),
         migrations.AddIndex(
-            model_name='approval',
-            index=models.Index(fields=['state', 'created_at'], name='approval_queue'),
+            model_name="approval",
+            index=models.Index(fields=["state", "created_at"], name="approval_queue"),
         ),
         migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(('facts_hash', ''), _negated=True), name='approval_has_a_hash'),
+            model_name="approval",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("facts_hash", ""), _negated=True), name="approval_has_a_hash"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('needed__gt', 0), ('rule', '')), models.Q(models.Q(('rule', ''), _negated=True), ('needed', 0)), _connector='OR'), name='approval_by_people_or_by_rule'),
+            model_name="approval",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("needed__gt", 0), ("rule", "")),
+                    models.Q(models.Q(("rule", ""), _negated=True), ("needed", 0)),
+                    _connector="OR",
+                ),
+                name="approval_by_people_or_by_rule",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('state', 'pending')), models.Q(models.Q(('state', 'pending'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='approval_decided_has_time'),
+            model_name="approval",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("decided_at", None), ("state", "pending")),
+                    models.Q(models.Q(("state", "pending"), _negated=True), ("decided_at__isnull", False)),
+                    _connector="OR",
+                ),
+                name="approval_decided_has_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='approval',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'approved'), _negated=True), ('good_until__isnull', False), _connector='OR'), name='approval_good_until'),
+            model_name="approval",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "approved"), _negated=True),
+                    ("good_until__isnull", False),
+                    _connector="OR",
+                ),
+                name="approval_good_until",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(fields=('approval', 'person'), name='decision_once_a_person'),
+            model_name="decision",
+            constraint=models.UniqueConstraint(fields=("approval", "person"), name="decision_once_a_person"),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('person', models.F('maker')), _negated=True), name='decision_not_by_the_maker'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("person", models.F("maker")), _negated=True),
+                name="decision_not_by_the_maker",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.CheckConstraint(condition=models.Q(('verdict', 'approve'), models.Q(('reason', ''), _negated=True), _connector='OR'), name='decision_reject_has_a_reason'),
+            model_name="decision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("verdict", "approve"), models.Q(("reason", ""), _negated=True), _connector="OR"
+                ),
+                name="decision_reject_has_a_reason",
+            ),
         ),
     ]

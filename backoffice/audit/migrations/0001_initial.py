@@ -7,7 +7,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -16,33 +15,62 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Entry',
+            name="Entry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('verb', models.CharField(max_length=60)),
-                ('object_type', models.CharField(blank=True, max_length=60)),
-                ('object_id', models.CharField(blank=True, max_length=64)),
-                ('object_name', models.CharField(blank=True, max_length=200)),
-                ('customer_endl_id', models.CharField(blank=True, max_length=128)),
-                ('old', models.JSONField(default=dict)),
-                ('new', models.JSONField(default=dict)),
-                ('reason', models.TextField(blank=True)),
-                ('result', models.CharField(choices=[('done', 'Done'), ('refused', 'Refused'), ('failed', 'Failed')], default='done', max_length=10)),
-                ('request_id', models.CharField(blank=True, max_length=64)),
-                ('address', models.CharField(blank=True, max_length=64)),
-                ('session', models.CharField(blank=True, max_length=64)),
-                ('factor', models.CharField(blank=True, max_length=20)),
-                ('factor_age_seconds', models.PositiveIntegerField(null=True)),
-                ('is_sample', models.BooleanField(default=False)),
-                ('actor', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "at",
+                    models.DateTimeField(
+                        db_default=django.db.models.functions.datetime.Now(), editable=False
+                    ),
+                ),
+                ("actor_name", models.CharField(max_length=150)),
+                ("verb", models.CharField(max_length=60)),
+                ("object_type", models.CharField(blank=True, max_length=60)),
+                ("object_id", models.CharField(blank=True, max_length=64)),
+                ("object_name", models.CharField(blank=True, max_length=200)),
+                ("customer_endl_id", models.CharField(blank=True, max_length=128)),
+                ("old", models.JSONField(default=dict)),
+                ("new", models.JSONField(default=dict)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "result",
+                    models.CharField(
+                        choices=[("done", "Done"), ("refused", "Refused"), ("failed", "Failed")],
+                        default="done",
+                        max_length=10,
+                    ),
+                ),
+                ("request_id", models.CharField(blank=True, max_length=64)),
+                ("address", models.CharField(blank=True, max_length=64)),
+                ("session", models.CharField(blank=True, max_length=64)),
+                ("factor", models.CharField(blank=True, max_length=20)),
+                ("factor_age_seconds", models.PositiveIntegerField(null=True)),
+                ("is_sample", models.BooleanField(default=False)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'entries',
-                'ordering': ('-id',),
-                'default_permissions': ('view',),
-                'indexes': [models.Index(fields=['object_type', 'object_id'], name='entry_by_object'), models.Index(fields=['actor', '-id'], name='entry_by_actor'), models.Index(fields=['verb', '-id'], name='entry_by_verb')],
+                "verbose_name_plural": "entries",
+                "ordering": ("-id",),
+                "default_permissions": ("view",),
+                "indexes": [
+                    models.Index(fields=["object_type", "object_id"], name="entry_by_object"),
+                    models.Index(fields=["actor", "-id"], name="entry_by_actor"),
+                    models.Index(fields=["verb", "-id"], name="entry_by_verb"),
+                ],
             },
         ),
     ]

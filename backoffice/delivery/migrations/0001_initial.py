@@ -6,80 +6,133 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('request_id', models.PositiveBigIntegerField()),
-                ('number', models.PositiveIntegerField()),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(choices=[('started', 'Started'), ('answered', 'Answered'), ('refused', 'Refused'), ('not_sent', 'Not sent'), ('throttled', 'Slowed down by Endl'), ('paused', 'Paused'), ('unclear', 'No clear answer')], default='started', max_length=10)),
-                ('http_status', models.PositiveSmallIntegerField(null=True)),
-                ('endl_code', models.CharField(blank=True, max_length=60)),
-                ('endl_request_id', models.CharField(blank=True, max_length=128)),
-                ('message', models.TextField(blank=True)),
-                ('duration_ms', models.PositiveIntegerField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                ("request_id", models.PositiveBigIntegerField()),
+                ("number", models.PositiveIntegerField()),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("started", "Started"),
+                            ("answered", "Answered"),
+                            ("refused", "Refused"),
+                            ("not_sent", "Not sent"),
+                            ("throttled", "Slowed down by Endl"),
+                            ("paused", "Paused"),
+                            ("unclear", "No clear answer"),
+                        ],
+                        default="started",
+                        max_length=10,
+                    ),
+                ),
+                ("http_status", models.PositiveSmallIntegerField(null=True)),
+                ("endl_code", models.CharField(blank=True, max_length=60)),
+                ("endl_request_id", models.CharField(blank=True, max_length=128)),
+                ("message", models.TextField(blank=True)),
+                ("duration_ms", models.PositiveIntegerField(null=True)),
             ],
             options={
-                'ordering': ('-started_at',),
-                'default_permissions': ('view',),
-                'constraints': [models.UniqueConstraint(fields=('kind', 'request_id', 'number'), name='attempt_number_once')],
+                "ordering": ("-started_at",),
+                "default_permissions": ("view",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("kind", "request_id", "number"), name="attempt_number_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Line',
+            name="Line",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slow_until', models.DateTimeField(blank=True, null=True)),
-                ('probe_customer', models.CharField(blank=True, max_length=128)),
-                ('answered_at', models.DateTimeField(blank=True, null=True)),
-                ('trouble', models.TextField(blank=True)),
-                ('trouble_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slow_until", models.DateTimeField(blank=True, null=True)),
+                ("probe_customer", models.CharField(blank=True, max_length=128)),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                ("trouble", models.TextField(blank=True)),
+                ("trouble_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'default_permissions': ('view',),
-                'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='line_is_one_row')],
+                "default_permissions": ("view",),
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("pk", 1)), name="line_is_one_row")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Pause',
+            name="Pause",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(choices=[('everything', 'Everything'), ('issuing', 'Card issuing')], max_length=12)),
-                ('code', models.CharField(blank=True, max_length=60)),
-                ('message', models.TextField()),
-                ('remedy', models.TextField(blank=True)),
-                ('since', models.DateTimeField()),
-                ('lifted_at', models.DateTimeField(blank=True, null=True)),
-                ('lifted_by', models.CharField(blank=True, max_length=150)),
-                ('last_try_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[("everything", "Everything"), ("issuing", "Card issuing")], max_length=12
+                    ),
+                ),
+                ("code", models.CharField(blank=True, max_length=60)),
+                ("message", models.TextField()),
+                ("remedy", models.TextField(blank=True)),
+                ("since", models.DateTimeField()),
+                ("lifted_at", models.DateTimeField(blank=True, null=True)),
+                ("lifted_by", models.CharField(blank=True, max_length=150)),
+                ("last_try_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('-since',),
-                'permissions': (('record_outcome', 'Can record what Endl said of an unknown outcome'),),
-                'default_permissions': ('view', 'change'),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('scope',), name='pause_one_open_a_scope')],
+                "ordering": ("-since",),
+                "permissions": (("record_outcome", "Can record what Endl said of an unknown outcome"),),
+                "default_permissions": ("view", "change"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("lifted_at", None)),
+                        fields=("scope",),
+                        name="pause_one_open_a_scope",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RawAnswer',
+            name="RawAnswer",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sealed', models.BinaryField()),
-                ('received_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-                ('attempt', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to='delivery.attempt')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("sealed", models.BinaryField()),
+                ("received_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                (
+                    "attempt",
+                    models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, to="delivery.attempt"),
+                ),
             ],
             options={
-                'default_permissions': (),
+                "default_permissions": (),
             },
         ),
     ]

@@ -4,44 +4,54 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Read',
+            name="Read",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40, unique=True)),
-                ('off_since', models.DateTimeField(blank=True, null=True)),
-                ('why', models.TextField(blank=True)),
-                ('tried_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=40, unique=True)),
+                ("off_since", models.DateTimeField(blank=True, null=True)),
+                ("why", models.TextField(blank=True)),
+                ("tried_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('name',),
-                'default_permissions': ('view',),
+                "ordering": ("name",),
+                "default_permissions": ("view",),
             },
         ),
         migrations.CreateModel(
-            name='Pull',
+            name="Pull",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('customer_endl_id', models.CharField(max_length=128)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('confirmed_at', models.DateTimeField(blank=True, null=True)),
-                ('items', models.PositiveIntegerField(default=0)),
-                ('unreadable', models.PositiveIntegerField(default=0)),
-                ('trouble', models.TextField(blank=True)),
-                ('trouble_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                ("customer_endl_id", models.CharField(max_length=128)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("confirmed_at", models.DateTimeField(blank=True, null=True)),
+                ("items", models.PositiveIntegerField(default=0)),
+                ("unreadable", models.PositiveIntegerField(default=0)),
+                ("trouble", models.TextField(blank=True)),
+                ("trouble_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('customer_endl_id', 'kind'),
-                'default_permissions': ('view',),
-                'constraints': [models.UniqueConstraint(fields=('kind', 'customer_endl_id'), name='pull_once_a_list')],
+                "ordering": ("customer_endl_id", "kind"),
+                "default_permissions": ("view",),
+                "constraints": [
+                    models.UniqueConstraint(fields=("kind", "customer_endl_id"), name="pull_once_a_list")
+                ],
             },
         ),
     ]
