@@ -14,11 +14,11 @@ from backoffice.delivery import desk, line
 from backoffice.delivery.models import State
 from backoffice.delivery.sender import GateClosed, Road
 from backoffice.mirror import reads
+from backoffice.money import plain
 from cards import customers, scope
 from cards.models import Customer
 from funding import sync
 from funding.models import Deposit, DepositRequest, Wallet
-from funding.money import plain
 
 PERMISSION = "approvals.decide_deposits"
 _UNDER_WAY = (State.SENDING, State.UNKNOWN, State.APPROVED, State.SUBMITTED)

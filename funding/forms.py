@@ -6,12 +6,12 @@ from typing import Any
 from django import forms
 from unfold import widgets
 
+from backoffice.money import NotAnAmount, parse_amount, places_of
 from backoffice.pages.fields import PlainText
 from backoffice.pages.forms import OperationForm, choice
 from cards import scope
 from funding import deposits
 from funding.models import DepositRequest, Wallet
-from funding.money import NotAnAmount, parse_amount, places_of
 
 
 class RequestDepositForm(OperationForm):

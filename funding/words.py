@@ -8,10 +8,10 @@ from backoffice.audit.trail import Refusal, operation
 from backoffice.delivery import unknown
 from backoffice.delivery.models import State
 from backoffice.mirror import reads
+from backoffice.money import plain
 from cards import scope
 from funding import deposits, sync
 from funding.models import Deposit, DepositRequest
-from funding.money import plain
 
 
 class NotThisDeposit(Refusal):

@@ -16,6 +16,7 @@ from backoffice.approvals.models import Decision
 from backoffice.delivery import bell, desk
 from backoffice.delivery import pages as road
 from backoffice.delivery.models import State
+from backoffice.money import plain
 from backoffice.pages.forms import FormAdmin, OptionalReasonForm
 from backoffice.pages.objects import the_person
 from backoffice.pages.parts import Act, Fact, Panel, code, link, money, name, when
@@ -23,7 +24,6 @@ from cards.scoping import Scoped
 from funding import deposits, tasks
 from funding.forms import RequestDepositForm
 from funding.models import DepositRequest
-from funding.money import plain
 
 
 @admin.register(DepositRequest)

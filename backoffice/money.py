@@ -61,3 +61,24 @@ def plain(amount: Decimal) -> str:
     exponent = trimmed.as_tuple().exponent
     places = max(2, -exponent) if isinstance(exponent, int) else 2
     return f"{amount:.{places}f}"
+
+
+def parse_dollars(text: str, *, least_cents: int, most_cents: int) -> int:
+    """Read US dollars as typed into whole cents, by integers alone: a float would lose a cent now and then.
+
+    Args:
+        text: what was typed; spaces around it are forgiven.
+        least_cents, most_cents: the limits, both allowed.
+
+    Raises: NotAnAmount, with a sentence that names the wanted form or the limit.
+    """
+    amount = parse_amount(text, places=PLACES["USD"])
+    cents = int(amount.scaleb(PLACES["USD"]))
+    if not least_cents <= cents <= most_cents:
+        raise NotAnAmount(f"Give an amount from {dollars(least_cents)} to {dollars(most_cents)} USD.")
+    return cents
+
+
+def dollars(cents: int) -> str:
+    """Write whole cents as dollars for people, such as 1,250.50."""
+    return f"{cents // 100:,}.{cents % 100:02d}"
