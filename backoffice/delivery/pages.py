@@ -21,6 +21,8 @@ def outcome_panel(request: Request) -> Panel | None:
     facts = [Fact("Reason", request.outcome_message or "No reason was given.")]
     if request.outcome_remedy:
         facts.append(Fact("What to do", request.outcome_remedy))
+    if request.outcome_field:
+        facts.append(Fact("Field", code(request.outcome_field)))
     if request.outcome_code:
         facts.append(Fact("Endl's code", code(request.outcome_code)))
     if request.outcome_request_id:

@@ -53,6 +53,10 @@ class ObjectAdmin(OfficeAdmin):
         """Whether the page should ask for news: while the object has not come to an end."""
         return self.is_live and not getattr(obj, "has_ended", True)
 
+    def state_of(self, obj: Any) -> str:
+        """What the page watches: it loads itself again when this becomes another word."""
+        return str(getattr(obj, "state", getattr(obj, "status", "")))
+
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody edits a row as such; what changes it is an act."""
         return False
@@ -90,7 +94,7 @@ class ObjectAdmin(OfficeAdmin):
         """The page; `bound` holds the forms that came back with something to mend, by their act's name."""
         forms = bound or {}
         shown = [
-            ShownAct(act, forms.get(act.name) or _blank(act, request, obj), url_of(obj, act.name))
+            ShownAct(act, forms.get(act.name) or _blank(act, request, obj), act.href or url_of(obj, act.name))
             for act in self.acts(request, obj)
         ]
         return self.render(
@@ -105,7 +109,7 @@ class ObjectAdmin(OfficeAdmin):
             panels=list(self.panels(request, obj)),
             is_under_way=self.is_under_way(obj),
             state_url=url_of(obj, "state"),
-            state=getattr(obj, "state", getattr(obj, "status", "")),
+            state=self.state_of(obj),
         )
 
     def state_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -113,14 +117,15 @@ class ObjectAdmin(OfficeAdmin):
         if request.method not in ("GET", "HEAD"):
             return HttpResponseNotAllowed(("GET", "HEAD"))
         obj = self.object_or_404(request, object_id)
-        return JsonResponse(
-            {"state": getattr(obj, "state", getattr(obj, "status", "")), "under_way": self.is_under_way(obj)}
-        )
+        return JsonResponse({"state": self.state_of(obj), "under_way": self.is_under_way(obj)})
 
     def act_view(self, request: HttpRequest, object_id: str, act_name: str) -> HttpResponse:
         """Ask for what an act needs, then do it. A GET changes nothing."""
         obj = self.object_or_404(request, object_id)
         act = next((act for act in self.acts(request, obj) if act.name == act_name), None)
+        if act is None and request.method == "GET":
+            # A link on a page that is no longer true; the page as it is now says why.
+            return redirect(page_of(obj))
         if act is None:
             raise PermissionDenied
         if request.method != "POST":

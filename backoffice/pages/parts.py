@@ -63,6 +63,11 @@ class Panel:
     context: dict[str, Any] = field(default_factory=dict)
 
 
+def _nothing(_given: dict[str, Any]) -> str:
+    """What an act does whose form stands elsewhere."""
+    raise LookupError("This act is done on a page of its own.")
+
+
 @dataclass(frozen=True)
 class Act:
     """Something that a person can do with an object: always a POST.
@@ -76,16 +81,18 @@ class Act:
         is_embedded: whether the form stands on the object's page rather than on one of its own.
         tone: "primary", "danger" or "plain".
         lead: a sentence above the form.
+        href: the page whose form does it, for an act that makes something new, such as a card for a cardholder.
     """
 
     name: str
     label: str
-    do: Callable[[dict[str, Any]], str]
+    do: Callable[[dict[str, Any]], str] = _nothing
     form: type[Form] | None = None
     why_not: str = ""
     is_embedded: bool = False
     tone: str = "plain"
     lead: str = ""
+    href: str = ""
 
 
 def badge(state: str, label: str = "", *, tone: str = "") -> SafeString:
