@@ -154,7 +154,8 @@ def _gate(order: CardOrder, now: datetime) -> None:
     if reason := why_not_issue(order.cardholder):
         raise GateClosed(reason)
     assert order.approval is not None
-    decisions.check_still_good(order.approval, facts_of(order), now=now)
+    has_started = order.first_attempt_at is not None
+    decisions.check_still_good(order.approval, facts_of(order), has_started=has_started, now=now)
 
 
 def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:

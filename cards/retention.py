@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from backoffice.audit.trail import record
 from backoffice.delivery.models import RawAnswer
-from cards.models import Card, CardOrder, SealedDetails
+from cards.models import Card, SealedDetails
 
 _ACTIVE = "active"
 
@@ -20,7 +20,7 @@ def destroy_due_details(*, now: datetime) -> int:
     used = Q(order__card__isnull=False) & ~Q(order__card__status__in=(_ACTIVE, ""))
     due = kept.filter(used | Q(received_at__lte=oldest))
     gone = sum(_destroy(details, _because(details.order.card), now) for details in due)
-    RawAnswer.objects.filter(attempt__kind=CardOrder.kind, received_at__lte=oldest).delete()
+    RawAnswer.objects.filter(received_at__lte=oldest).delete()
     return gone
 
 

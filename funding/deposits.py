@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 
 from backoffice import endl as api
 from backoffice.access.models import User
@@ -21,7 +23,10 @@ from funding import sync
 from funding.models import Deposit, DepositRequest, Wallet
 
 PERMISSION = "approvals.decide_deposits"
-_UNDER_WAY = (State.SENDING, State.UNKNOWN, State.APPROVED, State.SUBMITTED)
+# For so long an equal request is worth a question before a second one is made.
+ALIKE_WITHIN = timedelta(hours=24)
+# A request that ended so can be asked for again, corrected.
+CAN_BE_REPLACED = (State.REJECTED, State.CANCELLED, State.EXPIRED, State.REFUSED, State.FAILED)
 
 
 class NoDeposit(Refusal):
@@ -104,6 +109,14 @@ def cancel_deposit(*, request: DepositRequest, by: User, now: datetime, reason: 
     return desk.cancel(request, by=by, reason=reason, now=now)
 
 
+def alike(*, wallet: Wallet, amount: Decimal, now: datetime) -> QuerySet[DepositRequest]:
+    """The requests of the last day for the same amount from the same wallet that were not turned down."""
+    came_to_nothing = (State.REJECTED, State.CANCELLED, State.EXPIRED, State.REFUSED)
+    return DepositRequest.objects.filter(
+        wallet=wallet, amount=amount, created_at__gt=now - ALIKE_WITHIN
+    ).exclude(state__in=came_to_nothing)
+
+
 def why_no_deposit(wallet: Wallet) -> str:
     """Say why a wallet cannot be used for a deposit; blank when it can, as far as we know."""
     customer = wallet.customer
@@ -147,7 +160,8 @@ def _gate(wish: DepositRequest, now: datetime) -> None:
     if reason := why_no_deposit(wish.wallet):
         raise GateClosed(reason)
     assert wish.approval is not None
-    decisions.check_still_good(wish.approval, facts_of(wish), now=now)
+    has_started = wish.first_attempt_at is not None
+    decisions.check_still_good(wish.approval, facts_of(wish), has_started=has_started, now=now)
 
 
 # Endl's word on a deposit, in our states. Whatever else it says, the deposit is on its way.
@@ -159,7 +173,8 @@ def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
     row = DepositRequest.objects.select_for_update().get(pk=wish.pk)
     if row.has_ended or row.deposit_id is not None:
         return
-    deposit = sync.take_in_deposit(wish.wallet.customer, made, now=now)
+    # A repeat brings the first answer back, which may be older than what a webhook has told since.
+    deposit = sync.take_in_deposit(wish.wallet.customer, made, now=now, as_of=wish.first_attempt_at)
     state = STATES.get(deposit.status, State.SUBMITTED)
     DepositRequest.objects.filter(pk=row.pk).update(
         deposit=deposit,
@@ -174,7 +189,7 @@ def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
         outcome_remedy="",
     )
     customers.learn_accepted(wish.wallet.customer, now=now, is_enrolled=True)
-    _alarm_if_other(row, made)
+    _alarm_if_other(row, deposit)
     record(
         f"deposit.{state}",
         row,
@@ -183,18 +198,24 @@ def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
     )
 
 
-def _alarm_if_other(wish: DepositRequest, made: api.Deposit) -> None:
-    """A deposit of another amount, currency or wallet than was asked for is an alarm for a person."""
+def difference(wish: DepositRequest, deposit: Deposit) -> str:
+    """Say how a deposit differs from what was asked for; blank when it does not, as far as Endl told."""
     asked = (wish.amount, wish.currency, wish.wallet.endl_id)
     got = (
-        made.amount.amount if made.amount else wish.amount,
-        made.amount.currency if made.amount else wish.currency,
-        made.wallet_id or wish.wallet.endl_id,
+        wish.amount if deposit.amount is None else deposit.amount,
+        deposit.currency or wish.currency,
+        deposit.wallet.endl_id if deposit.wallet else str(deposit.payload.get("walletId") or asked[2]),
     )
-    if asked != got:
-        wanted = f"{plain(asked[0])} {asked[1]} from {asked[2]}"
-        told = f"Endl made {got[0]} {got[1]} from {got[2]}; asked was {wanted}."
-        Deposit.objects.filter(endl_id=made.deposit_id).update(contradiction=told[:200])
+    if asked == got:
+        return ""
+    wanted = f"{plain(asked[0])} {asked[1]} from {asked[2]}"
+    return f"Endl made {plain(got[0])} {got[1]} from {got[2]}; asked was {wanted}."
+
+
+def _alarm_if_other(wish: DepositRequest, deposit: Deposit) -> None:
+    """A deposit of another amount, currency or wallet than was asked for is an alarm for a person."""
+    if told := difference(wish, deposit):
+        Deposit.objects.filter(pk=deposit.pk).update(contradiction=told[:200])
         record("deposit.differs", wish, by="system: sender", new={"difference": told})
 
 
@@ -204,9 +225,11 @@ def settle(deposit: Deposit, *, by: str, now: datetime) -> None:
     if state is None:
         return
     open_requests = DepositRequest.objects.filter(deposit=deposit, state=State.SUBMITTED)
-    if open_requests.update(state=state, state_at=now, follow_at=None, outcome_message=_reason_of(deposit)):
-        wish = DepositRequest.objects.get(deposit=deposit)
-        record(f"deposit.{state}", wish, by=by, new={"status": deposit.status})
+    end = {"state": state, "state_at": now, "follow_at": None, "outcome_message": _reason_of(deposit)}
+    with transaction.atomic():
+        if open_requests.update(**end):
+            wish = DepositRequest.objects.get(deposit=deposit)
+            record(f"deposit.{state}", wish, by=by, new={"status": deposit.status})
 
 
 def settle_ended(*, customer: Customer, by: str, now: datetime) -> None:

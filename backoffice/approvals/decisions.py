@@ -151,8 +151,14 @@ def why_not(approval: Approval, person: User) -> str:
     return ""
 
 
-def check_still_good(approval: Approval, facts: dict[str, Any], *, now: datetime) -> None:
+def check_still_good(approval: Approval, facts: dict[str, Any], *, has_started: bool, now: datetime) -> None:
     """The last look before sending: same facts, in time, decided by people who are still entitled.
+
+    Args:
+        approval: what was given.
+        facts: what would be sent now, rebuilt from the request.
+        has_started: whether an attempt began before; only until the first one does time run out.
+        now: aware time of the look.
 
     Raises:
         NoLongerGood: with the sentence that the request then shows.
@@ -161,7 +167,7 @@ def check_still_good(approval: Approval, facts: dict[str, Any], *, now: datetime
         raise NoLongerGood(f"The approval is {approval.get_state_display().lower()}.")
     if hash_of(facts) != approval.facts_hash:
         raise NoLongerGood("What would be sent is not what was approved.")
-    if approval.good_until is None or now > approval.good_until:
+    if not has_started and (approval.good_until is None or now > approval.good_until):
         raise NoLongerGood("The approval ran out before the first attempt.")
     if approval.needed:
         _check_checkers(approval)

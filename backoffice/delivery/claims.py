@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from backoffice.delivery.models import Attempt, Request, State
 
@@ -26,10 +26,13 @@ def due[Kind: Request](model: type[Kind], *, now: datetime) -> QuerySet[Kind]:
 def claim[Kind: Request](model: type[Kind], pk: int, *, now: datetime) -> Kind | None:
     """Take a due request for one attempt; None when another sender has it or nothing is due.
 
-    A lease that ran out in `sending` means that a sender died in the middle: from then on the request may
-    have happened, and the row says since when.
+    A lease that ran out in `sending` means that a sender died. Where it had begun an attempt, the request may
+    have happened, and the row says since when; where it had not, nothing left the house.
     """
-    left_behind = due(model, now=now).filter(pk=pk, state=State.SENDING, unclear_at=None)
+    begun = Attempt.objects.filter(
+        kind=model.kind, request_id=OuterRef("pk"), outcome=Attempt.Outcome.STARTED
+    )
+    left_behind = due(model, now=now).filter(Exists(begun), pk=pk, state=State.SENDING, unclear_at=None)
     left_behind.update(unclear_at=F("state_at"))
     taken = (
         due(model, now=now)
@@ -73,6 +76,13 @@ def start_attempt(request: Request, *, now: datetime) -> Attempt:
     return Attempt.objects.create(
         kind=request.kind, request_id=request.pk, number=request.attempts, started_at=now
     )
+
+
+def close_left_behind(request: Request, *, now: datetime) -> None:
+    """Put down that the sender of an earlier attempt died before it had an answer."""
+    Attempt.objects.filter(
+        kind=request.kind, request_id=request.pk, outcome=Attempt.Outcome.STARTED, rawanswer=None
+    ).update(outcome=Attempt.Outcome.UNCLEAR, ended_at=now, message="The process that sent it stopped.")
 
 
 def last_attempt(request: Request) -> Attempt | None:

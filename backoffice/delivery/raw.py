@@ -25,7 +25,7 @@ def keep(attempt: Attempt, answer: Answer) -> None:
 
 def kept_for(attempt: Attempt) -> Answer | None:
     """The answer that was stored for an attempt, when a process died before it was understood."""
-    row = RawAnswer.objects.filter(attempt=attempt).first()
+    row = RawAnswer.objects.filter(attempt=attempt, attempt__outcome=Attempt.Outcome.STARTED).first()
     if row is None:
         return None
     packed = json.loads(vault.unseal(bytes(row.sealed), about=_about(attempt)))
@@ -38,8 +38,8 @@ def kept_for(attempt: Attempt) -> Answer | None:
 
 
 def let_go(attempt: Attempt) -> None:
-    """Drop the raw copy, in the transaction that commits its parsed parts."""
-    RawAnswer.objects.filter(attempt=attempt).delete()
+    """Drop the raw copies of a request, in the transaction that commits what was in them."""
+    RawAnswer.objects.filter(attempt__kind=attempt.kind, attempt__request_id=attempt.request_id).delete()
 
 
 def _about(attempt: Attempt) -> str:

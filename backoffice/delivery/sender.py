@@ -71,9 +71,10 @@ def deliver[R: Request](
     if request is None:
         return
     checkpoint("after-claim")
-    if not _finish_from_stored_answer(road, request, endl=endl, clock=clock) and _may_send(
-        road, request, endl=endl, clock=clock
-    ):
+    if _finish_from_stored_answer(road, request, endl=endl, clock=clock):
+        return
+    claims.close_left_behind(request, now=clock())
+    if _may_send(road, request, endl=endl, clock=clock):
         _attempt(road, request, endl=endl, clock=clock)
 
 
@@ -216,7 +217,9 @@ def _settle_trouble[R: Request](
         road.refused(request, problem, now)
     with transaction.atomic():
         _end(attempt, outcome, now=now, problem=problem)
-        raw.let_go(attempt)
+        # What could not be read may still hold the envelope that comes once: it is kept until retention.
+        if not isinstance(problem, api.UnreadableAnswer):
+            raw.let_go(attempt)
     if outcome != Outcome.REFUSED:
         line.note_trouble(problem, client=endl, now=now)
 
