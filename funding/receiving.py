@@ -4,8 +4,8 @@ import logging
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse
+from django.db import Error as DatabaseTrouble
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
@@ -26,7 +26,10 @@ def receive(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=404)
     if _length(request) > api.MAX_EVENT_BYTES:
         return HttpResponse(status=413)
-    raw = request.read(api.MAX_EVENT_BYTES + 1)
+    try:
+        raw = request.read(api.MAX_EVENT_BYTES + 1)
+    except UnreadablePostError:
+        return HttpResponse(status=400)
     if len(raw) > api.MAX_EVENT_BYTES:
         return HttpResponse(status=413)
     return _store(request, raw)
@@ -55,7 +58,7 @@ def _store(request: HttpRequest, raw: bytes) -> HttpResponse:
         return HttpResponse(status=400)
     try:
         row = webhooks.store(event, now=now)
-    except DatabaseError:
+    except DatabaseTrouble:
         log.exception("a webhook could not be stored; Endl sends it again")
         return HttpResponse(status=503)
     bell.ring(tasks.HANDLE_EVENT, row.pk)

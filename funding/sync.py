@@ -12,6 +12,7 @@ from backoffice import endl as api
 from backoffice.audit.trail import Actor, record
 from backoffice.delivery import line
 from backoffice.mirror import pull, reads
+from backoffice.mirror.models import Pull
 from cards.models import Customer
 from funding.models import Deposit, Wallet, Withdrawal
 
@@ -88,10 +89,18 @@ def _sync(
     return taken
 
 
-def take_in_deposit(customer: Customer, found: api.Deposit, *, now: datetime) -> Deposit:
-    """Take in one deposit, from an answer or a single read."""
+def is_confirmed(kind: str, customer: Customer, *, since: datetime) -> bool:
+    """Whether a customer's list was read whole at a moment or later."""
+    pulls = Pull.objects.filter(kind=kind, customer_endl_id=customer.endl_id, confirmed_at__gte=since)
+    return pulls.exists()
+
+
+def take_in_deposit(
+    customer: Customer, found: api.Deposit, *, now: datetime, as_of: datetime | None = None
+) -> Deposit:
+    """Take in one deposit, from an answer or a single read; `as_of` as in `pull.take_in`."""
     _learn_wallets(customer, {found.wallet_id}, found.chain, now)
-    return pull.take_one(Deposit, found, _deposit_columns(customer), now=now)
+    return pull.take_one(Deposit, found, _deposit_columns(customer), now=now, as_of=as_of)
 
 
 def take_in_withdrawal(customer: Customer, found: api.Withdrawal, *, now: datetime) -> Withdrawal:
@@ -108,19 +117,45 @@ def reread_deposit(deposit: Deposit, *, endl: api.Client, now: datetime) -> Depo
         is_known=hasattr(deposit, "request"),
         now=now,
     )
-    return take_in_deposit(deposit.customer, found, now=now)
+    if found.deposit_id != deposit.endl_id:
+        raise api.UnreadableAnswer("Endl answered with another deposit than was asked for.")
+    kept = take_in_deposit(deposit.customer, found, now=now)
+    return kept if _confirm_reread(deposit.customer, [found]) == 0 else Deposit.objects.get(pk=kept.pk)
+
+
+def _confirm_reread(customer: Customer, found: list[api.Deposit]) -> int:
+    """A state that rested on a webhook's word stands on its own feet when a read says the same."""
+    believed = Deposit.objects.filter(customer=customer, is_not_reread=True, contradiction="")
+    told = {(deposit.deposit_id, deposit.status) for deposit in found}
+    again = [row.pk for row in believed if (row.endl_id, row.status) in told]
+    return Deposit.objects.filter(pk__in=again).update(is_not_reread=False) if again else 0
 
 
 def _take_in_deposits(customer: Customer, found: list[api.Deposit], now: datetime) -> pull.Taken:
     _learn_wallets(customer, {deposit.wallet_id for deposit in found}, None, now)
     rows = Deposit.objects.filter(customer=customer)
-    return pull.take_in(rows, found, _deposit_columns(customer), now=now)
+    taken = pull.take_in(rows, _own(Deposit, customer, found), _deposit_columns(customer), now=now)
+    _confirm_reread(customer, found)
+    return taken
 
 
 def _take_in_withdrawals(customer: Customer, found: list[api.Withdrawal], now: datetime) -> pull.Taken:
     _learn_wallets(customer, {_wallet_of(withdrawal) for withdrawal in found}, None, now)
     rows = Withdrawal.objects.filter(customer=customer)
-    return pull.take_in(rows, found, _withdrawal_columns(customer), now=now)
+    return pull.take_in(rows, _own(Withdrawal, customer, found), _withdrawal_columns(customer), now=now)
+
+
+def _own[S: (api.Deposit, api.Withdrawal)](
+    model: type[Deposit] | type[Withdrawal], customer: Customer, found: list[S]
+) -> list[S]:
+    """Leave out what we know as another customer's: a row never changes hands, and with it who may see it."""
+    ids = [each.own_id for each in found]
+    others = set(
+        model._default_manager.filter(endl_id__in=ids)
+        .exclude(customer=customer)
+        .values_list("endl_id", flat=True)
+    )
+    return [each for each in found if each.own_id not in others]
 
 
 def _learn_wallets(customer: Customer, ids: Iterable[str | None], chain: str | None, now: datetime) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from backoffice.mirror.models import Mirror, Pull
@@ -50,7 +51,13 @@ class Taken:
 
 
 def take_in[M: Mirror, S: Resource](
-    rows: QuerySet[M], found: Iterable[S], columns: Columns[S], *, now: datetime, whole: bool = True
+    rows: QuerySet[M],
+    found: Iterable[S],
+    columns: Columns[S],
+    *,
+    now: datetime,
+    whole: bool = True,
+    as_of: datetime | None = None,
 ) -> Taken:
     """Make the rows say what Endl's list says.
 
@@ -60,6 +67,8 @@ def take_in[M: Mirror, S: Resource](
         columns: the column values of an object, `endl_id` among them.
         now: aware time of the read.
         whole: whether the list is complete; only then is a row that it lacks marked missing.
+        as_of: since when Endl's word may be as old, where that is not `now`: a repeat brings the first answer
+            back. An older word than the row's own end is no contradiction.
 
     Returns: what was added, changed and marked missing. A status that contradicts the one we hold is not
     taken over; the row says what Endl said, for a person to look at.
@@ -67,20 +76,38 @@ def take_in[M: Mirror, S: Resource](
     wanted = {values["endl_id"]: values for values in map(_with_digest(columns), found)}
     known = {row.endl_id: row for row in rows.model._default_manager.filter(endl_id__in=wanted)}
     added = [_new(rows.model, values, now) for key, values in wanted.items() if key not in known]
+    suspects = [key for key, row in known.items() if _is_changed(row, wanted[key])]
+    with transaction.atomic():
+        rows.model._default_manager.bulk_create(added, ignore_conflicts=True)
+        # An added row may turn out to be another process's, which was quicker and knew less or more.
+        changed = _change(rows.model, [*suspects, *(row.endl_id for row in added)], wanted, now, as_of or now)
+        missing = _mark_missing(rows, set(wanted), now) if whole else 0
+    return Taken(len(added), changed, missing)
+
+
+def _change[M: Mirror](
+    model: type[M], suspects: list[str], wanted: dict[str, dict[str, Any]], now: datetime, as_of: datetime
+) -> int:
+    """Look at the rows again under a lock, so that no older word overwrites an end; write what changed."""
+    if not suspects:
+        return 0
+    locked = model._default_manager.select_for_update().filter(endl_id__in=suspects).order_by("pk")
     changed = [
-        row for key, row in known.items() if _is_changed(row, wanted[key]) and _apply(row, wanted[key], now)
+        row
+        for row in locked
+        if _is_changed(row, wanted[row.endl_id]) and _apply(row, wanted[row.endl_id], now, as_of)
     ]
-    rows.model._default_manager.bulk_create(added, ignore_conflicts=True)
     if changed:
-        fields = [name for name in next(iter(wanted.values())) if name != "endl_id"]
-        rows.model._default_manager.bulk_update(changed, [*fields, *_OURS], batch_size=200)
-    missing = _mark_missing(rows, set(wanted), now) if whole else 0
-    return Taken(len(added), len(changed), missing)
+        fields = [name for name in wanted[changed[0].endl_id] if name != "endl_id"]
+        model._default_manager.bulk_update(changed, [*fields, *_OURS], batch_size=200)
+    return len(changed)
 
 
-def take_one[M: Mirror, S: Resource](model: type[M], found: S, columns: Columns[S], *, now: datetime) -> M:
+def take_one[M: Mirror, S: Resource](
+    model: type[M], found: S, columns: Columns[S], *, now: datetime, as_of: datetime | None = None
+) -> M:
     """Take in one object, from a single read or from an answer. Returns its row."""
-    take_in(model._default_manager.all(), [found], columns, now=now, whole=False)
+    take_in(model._default_manager.all(), [found], columns, now=now, whole=False, as_of=as_of)
     return model._default_manager.get(endl_id=columns(found)["endl_id"])
 
 
@@ -105,9 +132,11 @@ def _is_changed(row: Mirror, values: dict[str, Any]) -> bool:
     return row.digest != values["digest"] or row.missing_since is not None
 
 
-def _apply(row: Mirror, values: dict[str, Any], now: datetime) -> bool:
+def _apply(row: Mirror, values: dict[str, Any], now: datetime, as_of: datetime) -> bool:
     """Write the new values onto a row, or only that they contradict it. Returns whether anything changed."""
     if row.contradicts(values["status"]):
+        if row.changed_at > as_of:
+            return False
         told = f"Endl said {values['status']} after {row.status}."[:200]
         is_news, row.contradiction = row.contradiction != told, told
         return is_news
@@ -118,8 +147,9 @@ def _apply(row: Mirror, values: dict[str, Any], now: datetime) -> bool:
 
 
 def _mark_missing[M: Mirror](rows: QuerySet[M], present: set[str], now: datetime) -> int:
-    """A row that a whole list lacks is marked, never deleted."""
-    return rows.filter(missing_since=None).exclude(endl_id__in=present).update(missing_since=now)
+    """A row that a whole list lacks is marked, never deleted. What came after the question cannot be in it."""
+    seen = rows.filter(missing_since=None, first_seen_at__lte=now)
+    return seen.exclude(endl_id__in=present).update(missing_since=now)
 
 
 def start(kind: str, customer_endl_id: str, *, now: datetime) -> Pull | None:
