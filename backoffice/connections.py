@@ -4,6 +4,7 @@ from functools import cache
 
 from django.conf import settings
 
+from backoffice.delivery.pace import take_turn
 from backoffice.endl import Client
 
 
@@ -27,4 +28,5 @@ def _client(base_url: str, api_key: str, api_version: str, proxy: str, call_seco
         proxy=proxy or None,
         read_seconds=call_seconds * 0.8,
         total_seconds=call_seconds,
+        take_turn=take_turn,
     )

@@ -14,6 +14,7 @@ import environ
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 from django.templatetags.static import static
+from django.urls import reverse_lazy
 
 from backoffice.logs import logging_config
 
@@ -94,6 +95,8 @@ if PRACTICE and not is_loopback(ENDL_BASE_URL):
 ENDL_CALL_SECONDS = env.float("ENDL_CALL_SECONDS", 25.0)
 DELIVERY_LEASE_SECONDS = ENDL_CALL_SECONDS * 1.4
 DELIVERY_SWEEP_SECONDS = ENDL_CALL_SECONDS * 0.4
+# How often Endl is asked by all processes together; half of each second's share is kept for money and cards.
+ENDL_RATE_PER_SECOND = env.float("ENDL_RATE_PER_SECOND", 10.0)
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", 24)
 KEY_HORIZON_HOURS = env.int("KEY_HORIZON_HOURS", 24)
 DETAILS_HOURS = env.int("DETAILS_HOURS", 72)
@@ -131,6 +134,51 @@ INSTALLED_APPS = [
 ]
 # What the home page shows: the office knows its apps only by these names.
 HOME_PANELS = ["funding.home.panels", "cards.home.panels"]
+# The sidebar: (title, [(model, words, icon, what waits there)]). What waits is "column=value".
+NAVIGATION = [
+    ("Cards", [
+        ("cards.customer", "Customers", "domain", ""),
+        ("cards.cardholder", "Cardholders", "badge", "review_state=unreviewed"),
+        ("cards.card", "Cards", "credit_card", ""),
+        ("cards.cardorder", "Card orders", "add_card", "state=requested"),
+        ("cards.cardholderrequest", "Registrations", "person_add", "needs_person=True"),
+    ]),
+    ("Money", [
+        ("funding.depositrequest", "Deposit requests", "request_quote", "state=requested"),
+        ("funding.deposit", "Deposits", "south_west", ""),
+        ("funding.withdrawal", "Withdrawals", "north_east", ""),
+        ("funding.wallet", "Wallets", "account_balance_wallet", ""),
+    ]),
+    ("Decisions", [
+        ("approvals.approval", "Approvals", "rule", "state=pending"),
+        ("approvals.decision", "Decisions made", "how_to_reg", ""),
+    ]),
+    ("Oversight", [
+        ("audit.entry", "Audit trail", "history_edu", ""),
+        ("cards.cardholderreview", "Reviews", "fact_check", ""),
+        ("cards.cardreveal", "Reveals", "visibility", ""),
+        ("funding.webhookevent", "Webhook events", "webhook", ""),
+        ("delivery.attempt", "Attempts", "outbox", ""),
+    ]),
+    ("House", [
+        ("access.user", "People", "group", ""),
+        ("auth.group", "Roles", "shield_person", ""),
+        ("cards.assignment", "Assignments", "assignment_ind", ""),
+        ("delivery.line", "Line to Endl", "cable", ""),
+        ("delivery.pause", "Pauses", "pause_circle", "lifted_at=None"),
+        ("mirror.pull", "Syncs", "sync", ""),
+        ("mirror.read", "Assumed reads", "travel_explore", ""),
+    ]),
+]  # fmt: skip
+# The buttons of the home page: (words, URL name, permission, icon).
+QUICK_ACTIONS = [
+    ("Request deposit", "admin:funding_depositrequest_add", "funding.add_depositrequest", "add"),
+    ("Issue card", "admin:cards_cardorder_add", "cards.add_cardorder", "add_card"),
+    ("Register cardholder", "admin:cards_cardholderrequest_add", "cards.add_cardholderrequest", "person_add"),
+    ("Add customer", "admin:cards_customer_add", "cards.add_customer", "domain_add"),
+]
+# Whose customers a list of the office's own may show, it asks the pages of this model.
+CUSTOMER_MODEL = "cards.customer"
 CELERY_TASK_MODULES = ["backoffice.delivery", "backoffice.mirror", "cards", "funding"]
 TRIGGERS = [
     "backoffice.approvals.triggers.TRIGGERS",
@@ -308,6 +356,28 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "ENVIRONMENT": "backoffice.site.environment_badge",
     "DASHBOARD_CALLBACK": "backoffice.site.home",
+    # A calm petrol; weights from 600 up carry white text at 4.5:1 and better.
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97.5% .012 225)",
+            "100": "oklch(94.5% .026 226)",
+            "200": "oklch(89% .05 227)",
+            "300": "oklch(81.5% .08 228)",
+            "400": "oklch(74% .1 229)",
+            "500": "oklch(66% .108 231)",
+            "600": "oklch(48.5% .098 234)",
+            "700": "oklch(42.5% .09 237)",
+            "800": "oklch(37% .078 240)",
+            "900": "oklch(32% .065 242)",
+            "950": "oklch(24% .05 244)",
+        },
+    },
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("account_change_password")},
+            {"title": "Second factor", "link": reverse_lazy("mfa_index")},
+        ]
+    },
     "STYLES": [lambda _request: static("office/office.css")],
     "SCRIPTS": [lambda _request: static("office/office.js")],
     "SIDEBAR": {

@@ -28,6 +28,16 @@ def a_folder() -> Path:
     return own
 
 
+def broker_url(folder: Path) -> str:
+    """This process's broker: a Redis database or a folder of its own, so that no bell rings next door."""
+    url = os.environ.get("TEST_BROKER_URL") or f"embedded://{folder / 'broker'}"
+    number = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    base, _, database = url.rpartition("/")
+    if url.startswith("redis") and number and database.isdigit():
+        return f"{base}/{(int(database) + 1 + int(number)) % 16}"
+    return url
+
+
 def variables(folder: Path) -> dict[str, str]:
     """What the settings are to read, with everything they write under `folder`."""
     return {
@@ -38,10 +48,11 @@ def variables(folder: Path) -> dict[str, str]:
         "VAR_DIR": str(folder),
         "SPOOL_DIR": str(folder / "spool"),
         "DATABASE_URL": os.environ.get("TEST_DATABASE_URL") or f"sqlite:///{folder / 'office.sqlite3'}",
-        "CELERY_BROKER_URL": os.environ.get("TEST_BROKER_URL") or f"embedded://{folder / 'broker'}",
+        "CELERY_BROKER_URL": broker_url(folder),
         # A port on loopback where nothing listens; the `emulator` fixture puts the real one in its place.
         "ENDL_BASE_URL": "http://127.0.0.1:9",
         "ENDL_API_KEY": "endl_test_key",
+        "ENDL_RATE_PER_SECOND": "1000",
         "ENDL_WEBHOOK_SECRETS": "whsec_" + base64.b64encode(b"a webhook secret of the tests").decode(),
         # pytest-playwright drives its browser from a thread that runs an event loop.
         "DJANGO_ALLOW_ASYNC_UNSAFE": "1",

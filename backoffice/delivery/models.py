@@ -223,6 +223,8 @@ class Line(models.Model):
 
     # Endl asked everybody to slow down until then.
     slow_until = models.DateTimeField(null=True, blank=True)
+    # The pace of all processes: when the next request would come at an even rate.
+    pace_at = models.DateTimeField(null=True, blank=True)
     # The business whose cardholder list answered last: the question to ask when something seems wrong.
     probe_customer = models.CharField(max_length=128, blank=True)
     answered_at = models.DateTimeField(null=True, blank=True)

@@ -44,7 +44,8 @@ class Client:
     """A line to Endl, safe to share between threads.
 
     ``connect_seconds`` and ``read_seconds`` bound each step, ``total_seconds`` the whole of one exchange;
-    ``retries`` is how often a read is tried again. Raises ValueError for a setting that cannot be right.
+    ``retries`` is how often a read is tried again. ``take_turn`` is called with the operation's name before each
+    exchange, to keep a pace; what it raises goes up. Raises ValueError for a setting that cannot be right.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Client:
         user_agent: str = "endl-back-office",
         retries: int = 3,
         sleep: Callable[[float], None] = time.sleep,
+        take_turn: Callable[[str], None] = lambda operation: None,
     ) -> None:
         self._base_url = check_base_url(base_url)
         self._headers = {
@@ -74,6 +76,7 @@ class Client:
         )
         self._retries = retries
         self._sleep = sleep
+        self._take_turn = take_turn
         # Reads try again for as long as two whole exchanges may last, however many tries are left.
         self._patience_seconds = 2 * total_seconds
 
@@ -99,6 +102,7 @@ class Client:
         for a key that is not 1 to 64 letters, digits, hyphens or underscores.
         """
         headers = self._headers | {"Content-Type": "application/json", "Idempotency-Key": check_key(key)}
+        self._take_turn(call.operation)
         return self._transport.exchange(
             Outgoing("POST", call.operation, self._base_url + call.path, headers, body=call.body)
         )
@@ -170,6 +174,7 @@ class Client:
         return self._ask(outgoing, read)
 
     def _ask[T](self, outgoing: Outgoing, read: Callable[[Answer], T]) -> T:
+        self._take_turn(outgoing.operation)
         answer = self._transport.exchange(outgoing)
         if answer.status in (405, 501):
             raise _unsupported(answer)
