@@ -40,14 +40,17 @@ def broker_folder(url: str) -> Path:
 
 def transport_options(url: str) -> dict[str, Any]:
     """What each kind of broker is told. The one table: nothing else asks which broker it is."""
+    # Whoever connects to publish tries once: the first pause alone would be two seconds.
+    once = {"max_retries": 0, "interval_start": 0}
     redis = {
+        **once,
         "visibility_timeout": max(300, int(settings.DELIVERY_LEASE_SECONDS * 4)),
         "socket_connect_timeout": PUBLISH_SECONDS,
         "socket_timeout": PUBLISH_SECONDS,
         "socket_keepalive": True,
         "health_check_interval": 25,
     }
-    amqp = {"confirm_publish": True}
+    amqp = {**once, "confirm_publish": True}
     by_scheme: dict[str, dict[str, Any]] = {
         broker.ALIAS: broker.options(broker_folder(url)),
         "redis": redis,

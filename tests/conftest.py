@@ -12,6 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from pytest_django import Settings
 from pytest_socket import socket_allow_hosts
 
+from tests.worker import Worker
+
 if TYPE_CHECKING:
     from backoffice.emulator import Emulator
 
@@ -96,6 +98,17 @@ def emulator(settings: Settings) -> "Iterator[Emulator]":
     with Emulator(port=0) as running:
         settings.ENDL_BASE_URL, settings.ENDL_API_KEY = running.base_url, running.api_key
         yield running
+
+
+@pytest.fixture
+def worker(transactional_db: None, emulator: "Emulator", tmp_path: Path) -> Iterator[Worker]:
+    """A worker that is not started yet: `worker.start()`. No message of an earlier test waits for it."""
+    from backoffice.celery import app
+
+    app.control.purge()
+    running = Worker(tmp_path / "worker.log")
+    yield running
+    running.stop()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_redis_gives_a_message_back_only_after_any_lease_has_ended(url: str, set
 
 @pytest.mark.parametrize("url", ["amqp://h", "amqps://h"])
 def test_rabbitmq_confirms_what_it_took(url: str) -> None:
-    assert celery.transport_options(url) == {"confirm_publish": True}
+    assert celery.transport_options(url)["confirm_publish"]
 
 
 def test_the_embedded_broker_lives_where_its_url_says(settings: Settings, tmp_path: Path) -> None:
