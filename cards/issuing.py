@@ -16,7 +16,7 @@ from backoffice.delivery import desk
 from backoffice.delivery.models import Pause, State
 from backoffice.delivery.sender import GateClosed, Road
 from cards import customers, registering, scope, sync
-from cards.models import Cardholder, CardOrder, SealedDetails
+from cards.models import Card, Cardholder, CardOrder, SealedDetails
 
 PERMISSION = "approvals.decide_card_orders"
 CEILING_RULE = "within the manager's ceiling"
@@ -163,15 +163,12 @@ def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None
     envelope = made.encrypted_details
     if envelope is None:
         return
-    card = made.card
     SealedDetails.objects.get_or_create(
         order=order,
         defaults={
             "envelope": vault.seal(json.dumps(envelope).encode(), about=about_details(order)),
             "key_fingerprint": _key_of(envelope),
-            "last4": card.last4 or "",
-            "exp_month": card.expiry_month,
-            "exp_year": card.expiry_year,
+            **sync.masked_columns(made.card),
             "received_at": now,
         },
     )
@@ -191,6 +188,7 @@ def _arrive(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
     """Settle the order: issued when its details are here, else lost; a late envelope still mends that."""
     row = CardOrder.objects.select_for_update().get(pk=order.pk)
     if row.has_ended and row.state != State.DETAILS_LOST:
+        _alarm_if_against_our_end(row, made, now)
         return
     state = State.ISSUED if SealedDetails.objects.filter(order=row).exists() else State.DETAILS_LOST
     card = sync.take_in_card(order.cardholder, made.card, now=now)
@@ -206,6 +204,16 @@ def _arrive(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
         outcome_remedy="",
     )
     record(f"card_order.{state}", row, by="system: sender", new={"card": card.endl_id, "state": state})
+
+
+def _alarm_if_against_our_end(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
+    """A card that came although its order ended without one is an alarm for a person."""
+    if order.card_id is not None:
+        return
+    card = sync.take_in_card(order.cardholder, made.card, now=now)
+    told = f"Endl issued it, although its order is {order.state}."
+    Card.objects.filter(pk=card.pk).update(contradiction=told)
+    record("card_order.contradiction", order, by="system: sender", new={"card": card.endl_id, "told": told})
 
 
 def _refused(order: CardOrder, error: api.EndlError, now: datetime) -> None:

@@ -75,6 +75,8 @@ def cancel_registration(
 
 
 def _check_can_register(customer: Customer, email: str) -> None:
+    # Two people who register the same person at the same moment wait for each other here.
+    Customer.objects.select_for_update().get(pk=customer.pk)
     if reason := why_no_cards(customer):
         raise NoCards(reason)
     under_way = (State.REQUESTED, State.SENDING, State.UNKNOWN)
@@ -114,11 +116,22 @@ def _look(wish: CardholderRequest, endl: api.Client) -> api.Cardholder | None:
 
 def _arrive(wish: CardholderRequest, made: api.Cardholder, now: datetime) -> None:
     holder = sync.take_in_cardholder(wish.customer, made, now=now)
-    moved = CardholderRequest.objects.filter(pk=wish.pk, cardholder=None).update(
+    row = CardholderRequest.objects.select_for_update().get(pk=wish.pk)
+    if row.has_ended:
+        _alarm_if_against_our_end(row, holder)
+        return
+    CardholderRequest.objects.filter(pk=wish.pk).update(
         state=State.REGISTERED, state_at=now, cardholder=holder, lease_until=None, needs_person=False
     )
-    if moved:
-        record("registration.registered", wish, by="system: sender", new={"cardholder": holder.endl_id})
+    record("registration.registered", wish, by="system: sender", new={"cardholder": holder.endl_id})
+
+
+def _alarm_if_against_our_end(wish: CardholderRequest, holder: Cardholder) -> None:
+    """A cardholder that came although the registration ended without one is an alarm for a person."""
+    if wish.cardholder_id is None:
+        told = f"Endl registered them, although the registration is {wish.state}."
+        Cardholder.objects.filter(pk=holder.pk).update(contradiction=told)
+        record("registration.contradiction", wish, by="system: sender", new={"told": told})
 
 
 def _refused(wish: CardholderRequest, error: api.EndlError, now: datetime) -> None:

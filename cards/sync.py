@@ -1,5 +1,6 @@
 """Cardholders and cards of a customer, made true from Endl's one list."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +17,8 @@ from cards import customers
 from cards.models import Card, Cardholder, CardOrder, Customer
 
 CARDHOLDERS = "cardholders"
+_FOUR_DIGITS = re.compile(r"[0-9]{4}", re.ASCII)
+_MOST_CENTS = 10**15
 _CLOCKS_MAY_DIFFER = timedelta(minutes=5)
 
 
@@ -68,20 +71,35 @@ def _note_failure(customer: Customer, problem: api.EndlError, endl: api.Client, 
 
 
 def _take_in(customer: Customer, found: Iterable[api.Cardholder], now: datetime) -> pull.Taken:
-    holders = list(found)
+    holders = _own_holders(customer, list(found))
     taken = pull.take_in(
         Cardholder.objects.filter(customer=customer), holders, _cardholder_columns(customer), now=now
     )
     ids = dict(Cardholder.objects.filter(customer=customer).values_list("endl_id", "pk"))
-    owners = {card.card_id: ids[holder.cardholder_id] for holder in holders for card in holder.cards}
+    listed = [(card, ids[holder.cardholder_id]) for holder in holders for card in holder.cards]
+    others = _others_cards(customer, [card.card_id for card, _ in listed])
+    owners = {card.card_id: owner for card, owner in listed if card.card_id not in others}
     taken += pull.take_in(
         Card.objects.filter(cardholder__customer=customer),
-        [card for holder in holders for card in holder.cards],
+        [card for card, _ in listed if card.card_id in owners],
         _card_columns(owners),
         now=now,
     )
     find_lost_cards(customer)
     return taken
+
+
+def _own_holders(customer: Customer, found: list[api.Cardholder]) -> list[api.Cardholder]:
+    """Leave out whom we know as another customer's: a row never changes hands, and with it who may see it."""
+    ids = [holder.cardholder_id for holder in found]
+    rows = Cardholder.objects.filter(endl_id__in=ids).exclude(customer=customer)
+    others = set(rows.values_list("endl_id", flat=True))
+    return [holder for holder in found if holder.cardholder_id not in others]
+
+
+def _others_cards(customer: Customer, ids: list[str]) -> set[str]:
+    rows = Card.objects.filter(endl_id__in=ids).exclude(cardholder__customer=customer)
+    return set(rows.values_list("endl_id", flat=True))
 
 
 def _cardholder_columns(customer: Customer) -> pull.Columns[api.Cardholder]:
@@ -106,15 +124,27 @@ def _card_columns(owners: dict[str, int]) -> pull.Columns[api.Card]:
             "endl_id": found.card_id,
             "cardholder_id": owners[found.card_id],
             "type": (found.type or "")[:40],
-            "last4": found.last4 or "",
-            "exp_month": found.expiry_month,
-            "exp_year": found.expiry_year,
-            "amount_cents": found.amount_in_usd_cents,
+            **masked_columns(found),
+            "amount_cents": _within(found.amount_in_usd_cents, _MOST_CENTS),
             "status": (found.status or "")[:100],
             "created_at": found.created_at,
         }
 
     return columns
+
+
+def masked_columns(found: api.Card) -> dict[str, Any]:
+    """Last four and expiry as columns; what is neither stays in the payload alone."""
+    last4 = found.last4 or ""
+    return {
+        "last4": last4 if _FOUR_DIGITS.fullmatch(last4) else "",
+        "exp_month": _within(found.expiry_month, 12),
+        "exp_year": _within(found.expiry_year, 9999),
+    }
+
+
+def _within(number: int | None, most: int) -> int | None:
+    return number if number is not None and 0 <= number <= most else None
 
 
 def find_lost_cards(customer: Customer) -> None:
@@ -124,10 +154,19 @@ def find_lost_cards(customer: Customer) -> None:
     ).select_related("cardholder")
     for order in lost:
         fitting = list(_cards_that_fit(order)[:2])
-        rivals = lost.filter(cardholder=order.cardholder, amount_cents=order.amount_cents).count()
-        if len(fitting) == 1 and rivals == 1:
+        if len(fitting) == 1 and not _rivals(order).exists():
             CardOrder.objects.filter(pk=order.pk, card=None).update(card=fitting[0])
             record("card_order.card_found", order, by="system: sync", new={"card": fitting[0].endl_id})
+
+
+def _rivals(order: CardOrder) -> QuerySet[CardOrder]:
+    """Other orders that the card may belong to: lost as well, on their way, or not known."""
+    return CardOrder.objects.filter(
+        cardholder=order.cardholder,
+        amount_cents=order.amount_cents,
+        card=None,
+        state__in=(State.DETAILS_LOST, State.SENDING, State.UNKNOWN),
+    ).exclude(pk=order.pk)
 
 
 def _cards_that_fit(order: CardOrder) -> QuerySet[Card]:

@@ -171,10 +171,13 @@ STATES = {"completed": State.COMPLETED, "failed": State.FAILED}
 def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
     """Take in the deposit that Endl made, and go to the state that it has come to."""
     row = DepositRequest.objects.select_for_update().get(pk=wish.pk)
-    if row.has_ended or row.deposit_id is not None:
+    if row.deposit_id is not None:
         return
     # A repeat brings the first answer back, which may be older than what a webhook has told since.
     deposit = sync.take_in_deposit(wish.wallet.customer, made, now=now, as_of=wish.first_attempt_at)
+    if row.has_ended:
+        _alarm_against_our_end(row, deposit)
+        return
     state = STATES.get(deposit.status, State.SUBMITTED)
     DepositRequest.objects.filter(pk=row.pk).update(
         deposit=deposit,
@@ -196,6 +199,13 @@ def _arrive(wish: DepositRequest, made: api.Deposit, now: datetime) -> None:
         by="system: sender",
         new={"deposit": deposit.endl_id, "status": deposit.status},
     )
+
+
+def _alarm_against_our_end(wish: DepositRequest, deposit: Deposit) -> None:
+    """A deposit that came although its request ended without one is an alarm for a person."""
+    told = f"Endl made it, although its request is {wish.state}."
+    Deposit.objects.filter(pk=deposit.pk).update(contradiction=told)
+    record("deposit.contradiction", wish, by="system: sender", new={"deposit": deposit.endl_id, "told": told})
 
 
 def difference(wish: DepositRequest, deposit: Deposit) -> str:

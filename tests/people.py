@@ -7,7 +7,7 @@ administrator keeps people. outsider is a manager who works for no customer; sup
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.contrib.auth.models import Group
@@ -34,7 +34,7 @@ BUSINESS_ID, WALLET_ID = "cus_harbour", "wlt_harbour"
 BALANCE = "10000.00"
 
 
-def a_person(username: str, *role_names: str, works_for_all: bool = True, **more: object) -> User:
+def a_person(username: str, *role_names: str, works_for_all: bool = True, **more: Any) -> User:
     """Make a person with these roles, who works for every customer unless told otherwise."""
     person = User.objects.create_user(username, password=PASSWORD, **more)
     person.groups.set(Group.objects.filter(name__in=role_names))

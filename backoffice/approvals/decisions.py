@@ -97,7 +97,7 @@ def decide(
     Raises:
         AlreadyDecided, SameHands, ChangedSinceShown, NoReason, NotAllowed
     """
-    locked = Approval.objects.select_for_update().get(pk=approval.pk)
+    locked = lock(approval)
     person = User.objects.get(pk=by.pk)
     _check_open(locked, person)
     _check_person(locked, person)
@@ -132,8 +132,22 @@ def close(approval: Approval, state: Approval.State, *, now: datetime) -> None:
 
 def withdraw(approval: Approval, *, now: datetime) -> None:
     """End an approval whose request was taken back before it was sent."""
+    _void(approval, State.CANCELLED, now)
+
+
+def expire(approval: Approval, *, now: datetime) -> None:
+    """End an approval that no longer holds and was never used."""
+    _void(approval, State.EXPIRED, now)
+
+
+def lock(approval: Approval) -> Approval:
+    """Take the approval's row first, as everybody does who changes it together with its request."""
+    return Approval.objects.select_for_update().get(pk=approval.pk)
+
+
+def _void(approval: Approval, state: Approval.State, now: datetime) -> None:
     open_or_given = Approval.objects.filter(pk=approval.pk, state__in=(State.PENDING, State.APPROVED))
-    open_or_given.update(state=State.CANCELLED, decided_at=now)
+    open_or_given.update(state=state, decided_at=now)
 
 
 def may_decide(approval: Approval, person: User) -> bool:
@@ -210,6 +224,8 @@ def _good_until(now: datetime) -> datetime:
 
 
 def _who_was_first(approval: Approval) -> str:
+    if approval.state == State.CANCELLED and approval.decided_at is not None:
+        return f"{approval.maker} was first: cancelled at {approval.decided_at:%H:%M:%S %Z}."
     try:
         last = approval.decisions.select_related("person").latest("made_at")
     except ObjectDoesNotExist:

@@ -37,7 +37,8 @@ TRIGGERS = (
         "OR CAST(NEW.facts AS text) {differs} CAST(OLD.facts AS text) "
         "OR NEW.maker_id {differs} OLD.maker_id OR NEW.needed {differs} OLD.needed "
         "OR NEW.rule {differs} OLD.rule "
-        "OR NEW.permission {differs} OLD.permission",
+        "OR NEW.permission {differs} OLD.permission OR NEW.customer_endl_id {differs} OLD.customer_endl_id "
+        "OR (OLD.state <> 'pending' AND NEW.good_until {differs} OLD.good_until)",
         "what is approved does not change",
     ),
     Trigger("approval_stays", _APPROVALS, "DELETE", "OLD.id IS NOT NULL", "approvals stay"),

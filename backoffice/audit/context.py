@@ -51,7 +51,7 @@ def origin_of(request: HttpRequest) -> Origin:
         address=request.META.get("REMOTE_ADDR", "")[:64],
         session=hashlib.sha256(key.encode()).hexdigest()[:16] if key else "",
         factor="" if age is None else accepted_factor(),
-        factor_age_seconds=None if age is None else int(age),
+        factor_age_seconds=None if age is None else max(0, int(age)),
     )
 
 

@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import transaction
+from django.db.models import DateTimeField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from backoffice.delivery.models import Attempt, Request, State
 
@@ -66,13 +68,21 @@ def wait_after(attempts: int) -> timedelta:
     return timedelta(seconds=seconds * random.uniform(0.6, 1.0))  # noqa: S311  (jitter, not a secret)
 
 
-def start_attempt(request: Request, *, now: datetime) -> Attempt:
-    """Commit that an attempt begins, before the first byte leaves."""
-    model = type(request)
-    model._default_manager.filter(pk=request.pk).update(attempts=F("attempts") + 1)
-    if request.first_attempt_at is None:
-        model._default_manager.filter(pk=request.pk, first_attempt_at=None).update(first_attempt_at=now)
-    request.refresh_from_db(fields=("attempts", "first_attempt_at"))
+@transaction.atomic
+def start_attempt(request: Request, *, now: datetime) -> Attempt | None:
+    """Commit that an attempt begins, before the first byte leaves; None when a later sender has the claim.
+
+    The lease starts anew: whatever was looked at since the claim, it outlasts the call.
+    """
+    own = type(request)._default_manager.filter(pk=request.pk, fence=request.fence, state=State.SENDING)
+    started = own.update(
+        attempts=F("attempts") + 1,
+        first_attempt_at=Coalesce("first_attempt_at", Value(now, DateTimeField())),
+        lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
+    )
+    if not started:
+        return None
+    request.refresh_from_db(fields=("attempts", "first_attempt_at", "lease_until"))
     return Attempt.objects.create(
         kind=request.kind, request_id=request.pk, number=request.attempts, started_at=now
     )
@@ -83,11 +93,6 @@ def close_left_behind(request: Request, *, now: datetime) -> None:
     Attempt.objects.filter(
         kind=request.kind, request_id=request.pk, outcome=Attempt.Outcome.STARTED, rawanswer=None
     ).update(outcome=Attempt.Outcome.UNCLEAR, ended_at=now, message="The process that sent it stopped.")
-
-
-def last_attempt(request: Request) -> Attempt | None:
-    """The newest attempt of a request."""
-    return Attempt.objects.filter(kind=request.kind, request_id=request.pk).order_by("-number").first()
 
 
 def _is_unclear(request: Request, outcome: dict[str, Any]) -> bool:

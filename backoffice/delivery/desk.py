@@ -21,6 +21,8 @@ from backoffice.endl import Call
 Kind = TypeVar("Kind", bound=Request)
 # Changes when what the hash covers changes, so that an older approval does not fit by accident.
 POLICY = "1"
+# Back in one of these after an attempt, a request came to nothing so far: Endl said so, or was not reached.
+_UNSENT = (State.REQUESTED, State.APPROVED)
 
 
 class TooLate(Refusal):
@@ -125,9 +127,9 @@ def cancel[Kind: Request](request: Kind, *, by: User, reason: str, now: datetime
     """Take back a request that was not sent yet. Raises NotTheMaker, TooLate."""
     if request.maker_id != by.pk:
         raise NotTheMaker("Only the person who made the request can cancel it.")
-    unsent = type(request)._default_manager.filter(
-        pk=request.pk, state__in=(State.REQUESTED, State.APPROVED), first_attempt_at=None
-    )
+    if request.approval is not None:
+        decisions.lock(request.approval)
+    unsent = type(request)._default_manager.filter(pk=request.pk, state__in=_UNSENT, unclear_at=None)
     if not unsent.update(state=State.CANCELLED, state_at=now):
         request.refresh_from_db()
         raise TooLate(f"It cannot be cancelled any more: it is {request.get_state_display().lower()}.")
@@ -140,7 +142,7 @@ def cancel[Kind: Request](request: Kind, *, by: User, reason: str, now: datetime
 
 def may_cancel(request: Request, person: User) -> bool:
     """Whether to offer the button; `cancel` checks again."""
-    is_unsent = request.state in (State.REQUESTED, State.APPROVED) and request.first_attempt_at is None
+    is_unsent = request.state in _UNSENT and request.unclear_at is None
     return is_unsent and request.maker_id == person.pk
 
 

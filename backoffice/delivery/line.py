@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from backoffice.access.models import User
 from backoffice.audit.trail import NotAllowed, operation, record
 from backoffice.delivery.models import Line, Pause
-from backoffice.endl import Client, EndlError, IssuingUnavailable, OursToFix, Throttled
+from backoffice.endl import Client, EndlError, IssuingUnavailable, OursToFix, Rejected, Throttled, Unsupported
 
 Scope = Pause.Scope
 SLOWEST = timedelta(minutes=5)
@@ -74,7 +74,7 @@ def pause(error: EndlError, *, scope: Scope, now: datetime) -> None:
         with transaction.atomic():
             opened = Pause.objects.create(
                 scope=scope,
-                code=error.code or "",
+                code=(error.code or "")[:60],
                 message=error.message,
                 remedy=error.remedy,
                 since=now,
@@ -154,12 +154,11 @@ def probe(*, endl: Client, now: datetime, customer: str = "") -> bool:
     open_pauses().filter(scope=Scope.EVERYTHING).update(last_try_at=now)
     try:
         endl.list_cardholders(asked)
-    except OursToFix:
+    except (Rejected, Throttled, Unsupported):
+        # Any clear answer of Endl's own shows that key, version and address are accepted.
+        pass
+    except EndlError:
         return False
-    except EndlError as problem:
-        # Any other clear answer shows that key, version and address are accepted.
-        if problem.http_status is None or problem.http_status >= 500:
-            return False
     else:
         note_answer(now=now, probe_customer=asked)
     lift((Scope.EVERYTHING,), by="system: probe", now=now)

@@ -39,6 +39,15 @@ def request_triggers(table: str, *facts: str) -> tuple[Trigger, ...]:
             "AND NOT (OLD.state = 'details_lost' AND NEW.state = 'issued')",
             "an end does not turn back",
         ),
+        Trigger(
+            f"{table}_only_goes_down",
+            table,
+            "UPDATE",
+            "(OLD.state = 'submitted' AND NEW.state NOT IN ('submitted', 'completed', 'failed')) "
+            "OR (OLD.unclear_at IS NOT NULL AND (NEW.unclear_at IS NULL OR NEW.state IN "
+            "('requested', 'approved', 'rejected', 'cancelled', 'expired')))",
+            "what may have happened is not forgotten",
+        ),
         Trigger(f"{table}_sent_only_approved", table, "UPDATE", unapproved, "sent only when approved"),
         Trigger(
             f"{table}_starts_approved_only", table, "INSERT", unapproved, "starts approved only when it is"
