@@ -7,6 +7,7 @@ office refuses to start when a secret is missing or weak: a sentence says which 
 import base64
 import binascii
 import logging
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -226,7 +227,11 @@ TEMPLATES = [
 
 # --- Database and cache ----------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'backoffice.sqlite3'}")}
+# Tables belong to another role where DATABASE_OWNER_URL names one: what serves pages cannot drop a trigger.
+OWNERS_COMMANDS = {"migrate", "createcachetable"}
+IS_OWNERS_WORK = bool(env.str("DATABASE_OWNER_URL", "")) and sys.argv[1:2] and sys.argv[1] in OWNERS_COMMANDS
+DATABASE_URL_NAME = "DATABASE_OWNER_URL" if IS_OWNERS_WORK else "DATABASE_URL"
+DATABASES = {"default": env.db_url(DATABASE_URL_NAME, f"sqlite:///{VAR_DIR / 'backoffice.sqlite3'}")}
 IS_EMBEDDED = DATABASES["default"]["ENGINE"].endswith("sqlite3")
 if IS_EMBEDDED:
     DATABASES["default"]["OPTIONS"] = {
