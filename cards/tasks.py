@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from backoffice.connections import open_endl
-from backoffice.delivery import claims, sender
+from backoffice.delivery import claims, raw, sender
 from cards import issuing, registering, retention, sync
 from cards.models import CardholderRequest, CardOrder, Customer
 
@@ -27,6 +27,9 @@ def send_registration(request_id: int) -> None:
 @shared_task(name="cards.tasks.sweep")
 def sweep() -> None:
     """Find what no bell reached, and what a dead worker left behind."""
+    raw.take_in_spool()
+    sender.take_in_late(issuing.ROAD)
+    sender.take_in_late(registering.ROAD)
     now = timezone.now()
     for order_id in claims.due(CardOrder, now=now).values_list("pk", flat=True)[:100]:
         send_order.delay(order_id)

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from backoffice.connections import open_endl
-from backoffice.delivery import claims, line, sender
+from backoffice.delivery import claims, line, raw, sender
 from backoffice.delivery.models import State
 from cards.models import Customer
 from funding import deposits, sync, webhooks, withdrawals
@@ -13,6 +13,7 @@ from funding.models import DepositRequest, WebhookEvent, Withdrawal
 SEND_DEPOSIT = "funding.tasks.send_deposit"
 SYNC_CUSTOMER = "funding.tasks.sync_customer"
 HANDLE_EVENT = "funding.tasks.handle_webhook_event"
+FOLLOW_WITHDRAWAL = "funding.tasks.follow_withdrawal"
 
 
 @shared_task(name=SEND_DEPOSIT)
@@ -24,6 +25,8 @@ def send_deposit(request_id: int) -> None:
 @shared_task(name="funding.tasks.sweep")
 def sweep() -> None:
     """Find what no bell reached, and what a dead worker left behind."""
+    raw.take_in_spool()
+    sender.take_in_late(deposits.ROAD)
     for request_id in claims.due(DepositRequest, now=timezone.now()).values_list("pk", flat=True)[:100]:
         send_deposit.delay(request_id)
 
@@ -52,7 +55,7 @@ def follow_deposit(request_id: int) -> None:
         deposits.follow(wish, endl=open_endl(), now=timezone.now())
 
 
-@shared_task(name="funding.tasks.follow_withdrawal")
+@shared_task(name=FOLLOW_WITHDRAWAL)
 def follow_withdrawal(withdrawal_id: int) -> None:
     """Look at one pending withdrawal."""
     withdrawals.follow(Withdrawal.objects.get(pk=withdrawal_id), endl=open_endl(), now=timezone.now())

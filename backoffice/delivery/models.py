@@ -178,6 +178,8 @@ class RawAnswer(models.Model):
     attempt = models.OneToOneField(Attempt, models.PROTECT)
     sealed = models.BinaryField()
     received_at = models.DateTimeField(db_default=Now())
+    # When it was tried and could not be understood; such a copy stays until retention.
+    read_at = models.DateTimeField(null=True)
 
     class Meta:
         default_permissions = ()

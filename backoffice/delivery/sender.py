@@ -10,19 +10,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from backoffice import endl as api
+from backoffice import vault
+from backoffice.approvals import decisions
 from backoffice.audit.trail import Refusal, record
 from backoffice.delivery import claims, line, raw
 from backoffice.delivery.checkpoint import checkpoint
-from backoffice.delivery.models import Attempt, Pause, Request, State
+from backoffice.delivery.models import Attempt, Pause, RawAnswer, Request, State
 
 Clock = Callable[[], datetime]
 Outcome = Attempt.Outcome
 
 _LATER = timedelta(seconds=10)
+_TAKEN = "Endl answered with something that belongs to another request."
 
 
 class GateClosed(Refusal):
@@ -91,11 +94,44 @@ def _finish_from_stored_answer[R: Request](
     road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock
 ) -> bool:
     """Carry on where a process died between storing an answer and understanding it."""
-    attempt = claims.last_attempt(request)
-    answer = raw.kept_for(attempt) if attempt is not None else None
-    if attempt is None or answer is None:
+    stored = raw.unread_of(request.kind, request.pk)
+    if stored is None:
         return False
-    _conclude(road, request, attempt, answer, endl=endl, clock=clock)
+    try:
+        answer = raw.unpack(stored)
+    except vault.CannotUnseal:
+        # Sent again, a card's details would be lost for good; the right key may still open them.
+        _wait_for_person(
+            request, "The stored answer does not open: put the old key into STORAGE_KEYS.", clock()
+        )
+        return True
+    _conclude(road, request, stored.attempt, answer, endl=endl, clock=clock)
+    return True
+
+
+def take_in_late[R: Request](road: Road[R, Any], *, clock: Clock = timezone.now) -> int:
+    """Take in answers that came after their request had moved on, such as from the spool.
+
+    What Endl made is taken in whatever the request's state: an envelope that arrived is never discarded.
+    Returns how many were taken in.
+    """
+    lease = timedelta(seconds=settings.DELIVERY_LEASE_SECONDS)
+    return sum(
+        _is_taken_in(road, stored, clock)
+        for stored in raw.unread(road.model.kind).filter(received_at__lt=clock() - lease)
+    )
+
+
+def _is_taken_in[R: Request](road: Road[R, Any], stored: RawAnswer, clock: Clock) -> bool:
+    request = road.model._default_manager.get(pk=stored.attempt.request_id)
+    try:
+        answer = raw.unpack(stored)
+        _take_in(road, request, stored.attempt, road.read(answer), answer=answer, clock=clock)
+    except api.EndlError:
+        raw.not_understood(stored.attempt, now=clock())
+        return False
+    except vault.CannotUnseal:
+        return False
     return True
 
 
@@ -118,7 +154,10 @@ def _stop(request: Request, sentence: str, now: datetime) -> bool:
     if request.unclear_at is not None:
         _wait_for_person(request, sentence, now)
     else:
-        _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
+        with transaction.atomic():
+            if request.approval is not None:
+                decisions.expire(request.approval, now=now)
+            _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
     return False
 
 
@@ -143,17 +182,30 @@ def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client,
         return True
     if made is None:
         return False
-    with transaction.atomic():
-        road.arrive(request, made, now)
+    try:
+        with transaction.atomic():
+            road.arrive(request, made, now)
+    except IntegrityError:
+        _wait_for_person(request, _TAKEN, now)
     return True
 
 
 def _wait_for_person(request: Request, sentence: str, now: datetime) -> None:
-    _settle(request, State.UNKNOWN, "needs_person", now, needs_person=True, outcome_message=sentence)
+    _settle(
+        request,
+        State.UNKNOWN,
+        "needs_person",
+        now,
+        needs_person=True,
+        unclear_at=request.unclear_at or now,
+        outcome_message=sentence,
+    )
 
 
 def _attempt[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> None:
     attempt = claims.start_attempt(request, now=clock())
+    if attempt is None:
+        return
     call = api.Call(operation=request.operation, path=request.path, body=bytes(request.body))
     checkpoint("before-send")
     try:
@@ -176,17 +228,37 @@ def _conclude[R: Request](
     except api.EndlError as problem:
         _settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
         return
+    _take_in(road, request, attempt, made, answer=answer, clock=clock)
+    line.note_answer(now=clock())
+
+
+def _take_in[R: Request](
+    road: Road[R, Any], request: R, attempt: Attempt, made: Any, *, answer: api.Answer, clock: Clock
+) -> None:
+    """Commit what must never be lost, then what Endl made together with the end of the attempt."""
     if road.keep_first is not None:
         with transaction.atomic():
             road.keep_first(request, made, clock())
         checkpoint("after-envelope")
-    with transaction.atomic():
-        road.arrive(request, made, clock())
-        _end(attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id)
-        raw.let_go(attempt)
-        checkpoint("before-settled")
+    try:
+        with transaction.atomic():
+            road.arrive(request, made, clock())
+            _end(attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id)
+            raw.let_go(attempt)
+            checkpoint("before-settled")
+    except IntegrityError:
+        _find_it_taken(request, attempt, answer, clock())
+        return
     checkpoint("after-settled")
-    line.note_answer(now=clock())
+    if road.pauses:
+        line.lift(road.pauses, by="system: sender", now=clock())
+
+
+def _find_it_taken(request: Request, attempt: Attempt, answer: api.Answer, now: datetime) -> None:
+    """Endl answered with what another request has made, as a server may that mixes up keys."""
+    _wait_for_person(request, _TAKEN, now)
+    raw.not_understood(attempt, now=now)
+    _end(attempt, Outcome.UNCLEAR, now=now, status=answer.status, request_id=answer.request_id)
 
 
 def _settle_trouble[R: Request](
@@ -209,7 +281,7 @@ def _settle_trouble[R: Request](
         outcome = _put_back(request, Outcome.NOT_SENT, claims.wait_after(request.attempts), now)
     elif isinstance(problem, api.OutcomeUnknown):
         outcome = _leave_unknown(request, problem, now)
-    elif isinstance(problem, api.AlreadyIssued):
+    elif isinstance(problem, api.AlreadyIssued) and road.keep_first is not None:
         outcome = _lose_details(request, problem, now)
     else:
         outcome = _refuse(request, problem, now)
@@ -217,10 +289,11 @@ def _settle_trouble[R: Request](
         road.refused(request, problem, now)
     with transaction.atomic():
         _end(attempt, outcome, now=now, problem=problem)
-        # What could not be read may still hold the envelope that comes once: it is kept until retention.
-        if not isinstance(problem, api.UnreadableAnswer):
+        if isinstance(problem, api.UnreadableAnswer):
+            raw.not_understood(attempt, now=now)
+        else:
             raw.let_go(attempt)
-    if outcome != Outcome.REFUSED:
+    if not isinstance(problem, api.Rejected) and outcome != Outcome.REFUSED:
         line.note_trouble(problem, client=endl, now=now)
 
 
@@ -249,7 +322,7 @@ def _lose_details(request: Request, problem: api.EndlError, now: datetime) -> At
 
 def _refuse(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
     """Endl said no. A conflict after something unclear proves nothing: then a person decides."""
-    if isinstance(problem, api.Conflict) and request.unclear_at is not None:
+    if isinstance(problem, api.Conflict | api.AlreadyIssued) and request.unclear_at is not None:
         _wait_for_person(request, f"{problem.message} An earlier attempt may have gone through.", now)
         return Outcome.UNCLEAR
     _settle(request, State.REFUSED, "refused", now, **_told(problem))

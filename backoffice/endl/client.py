@@ -32,6 +32,10 @@ _LONGEST_OBEYED_SECONDS = 30.0
 _WORTH_ANOTHER_TRY = (NotSent, NoAnswer, ServerTrouble, Throttled)
 
 
+def _at_once(operation: str) -> None:
+    """Keep no pace."""
+
+
 @dataclass(frozen=True)
 class Listing[T]:
     """All pages of a list: the items that could be read, and how many could not be."""
@@ -44,8 +48,8 @@ class Client:
     """A line to Endl, safe to share between threads.
 
     ``connect_seconds`` and ``read_seconds`` bound each step, ``total_seconds`` the whole of one exchange;
-    ``retries`` is how often a read is tried again. ``take_turn`` is called with the operation's name before each
-    exchange, to keep a pace; what it raises goes up. Raises ValueError for a setting that cannot be right.
+    ``retries`` is how often a read is tried again. ``take_turn`` is called with the operation's name before
+    each exchange, to keep a pace; what it raises goes up. Raises ValueError for a setting that is wrong.
     """
 
     def __init__(
@@ -61,7 +65,7 @@ class Client:
         user_agent: str = "endl-back-office",
         retries: int = 3,
         sleep: Callable[[float], None] = time.sleep,
-        take_turn: Callable[[str], None] = lambda operation: None,
+        take_turn: Callable[[str], None] = _at_once,
     ) -> None:
         self._base_url = check_base_url(base_url)
         self._headers = {

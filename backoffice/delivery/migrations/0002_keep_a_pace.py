@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('delivery', '0001_initial'),
+        ("delivery", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='line',
-            name='pace_at',
+            model_name="line",
+            name="pace_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
     ]
