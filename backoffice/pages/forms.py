@@ -61,7 +61,7 @@ class OperationForm(forms.Form):
     # Which field a refusal belongs to, by the name of its class; others stand above the form.
     refusal_fields: ClassVar[dict[str, str]] = {}
     submit_label: ClassVar[str] = "Save"
-    lead: ClassVar[str] = ""
+    lead: str = ""
 
     def __init__(self, *args: Any, request: HttpRequest, about: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -81,7 +81,7 @@ class Act:
         is_embedded: whether the form stands on the object's page rather than on one of its own.
         tone: "primary", "danger" or "plain".
         lead: a sentence above the form.
-        href: the page whose form does it, for an act that makes something new, such as a card for a cardholder.
+        href: the page whose form does it, for an act that makes something new.
     """
 
     name: str

@@ -27,7 +27,7 @@ class SealedDetails(models.Model):
 
     class Meta:
         verbose_name_plural = "sealed details"
-        default_permissions = ()
+        default_permissions = ("view",)
         permissions = (("open_mask", "Can let the server open the masked details"),)
         constraints = (
             models.CheckConstraint(

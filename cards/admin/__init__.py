@@ -1,0 +1,13 @@
+"""The pages of cards: one file a noun."""
+
+from cards.admin import (  # noqa: F401
+    assignments,
+    card_orders,
+    cardholders,
+    cards,
+    customers,
+    registrations,
+    reveals,
+    reviews,
+    sealed_details,
+)
