@@ -1,5 +1,6 @@
 """The forms of cards. What is not exactly right gets a sentence at its field, and nothing is guessed."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -187,7 +188,7 @@ class ReviewForm(ActForm):
             raise forms.ValidationError("Choose to approve or to reject.")
         if cleaned.get("seen") != self._newest():
             raise forms.ValidationError(
-                "Somebody reviewed this cardholder since you looked. Look at the page again before you decide."
+                "Somebody reviewed this cardholder since you looked. Look again before you decide."
             )
         if verdict == CardholderReview.Verdict.REJECTED and not cleaned.get("reason"):
             self.add_error("reason", "Say why you reject the cardholder.")
@@ -200,11 +201,10 @@ class CardholderPicker(AutocompleteSelect):
     def __init__(self) -> None:
         super().__init__(CardOrder._meta.get_field("cardholder"), admin.site)
 
-    def optgroups(self, name: str, value: list[str], attr: Any = None) -> Any:
+    def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
         """Show what is chosen; what is no id at all is chosen by nobody."""
-        return super().optgroups(
-            name, [v for v in value if v.isascii() and v.isdigit() and len(v) < 19], attr
-        )
+        ids = [text for text in map(str, value) if text.isascii() and text.isdigit() and len(text) < 19]
+        return super().optgroups(name, ids, attr)
 
 
 class IssueForm(OperationForm):
@@ -232,7 +232,7 @@ class IssueForm(OperationForm):
         field = self.fields["cardholder"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = _who_may_hold_cards(self.person)
-        field.label_from_instance = _cardholder_label
+        field.label_from_instance = _cardholder_label  # type: ignore[assignment, method-assign]
         if field.queryset[: SHORT_LIST + 1].count() > SHORT_LIST:
             field.widget = CardholderPicker()
             field.widget.choices = field.choices

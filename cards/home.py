@@ -38,7 +38,7 @@ def _to_do(person: User) -> Iterable[Fact]:
 
 
 def _gone_wrong(person: User) -> Iterable[Fact]:
-    since = {"state_at__gte": (timezone.now() - _LATELY).date().isoformat()}
+    since = {"state_at__gte": f"{timezone.now() - _LATELY:%Y-%m-%d} 00:00:00+00:00"}
     if person.has_perm("cards.view_cardorder"):
         path = "cardholder__customer"
         unknown, lost = {"state__exact": State.UNKNOWN}, {"state__exact": State.DETAILS_LOST, **since}

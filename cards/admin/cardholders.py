@@ -45,11 +45,12 @@ class CardholderAdmin(Scoped, MirrorAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         held = Card.objects.filter(cardholder=OuterRef("pk")).order_by().values("cardholder")
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(
+        rows: QuerySet[Any] = super().get_queryset(request).defer("payload")
+        counted: QuerySet[Any] = rows.annotate(
             held=Coalesce(Subquery(held.annotate(count=Count("pk")).values("count")), 0),
             confirmed=confirmed_at(CARDHOLDERS, "customer__endl_id"),
         )
+        return counted
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

@@ -60,7 +60,7 @@ class CardAdmin(Scoped, MirrorAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request).select_related("cardholder__customer", "order__details")
-        return rows.defer("cardholder__payload", "order__body", "order__details__envelope")
+        return rows.defer("payload", "cardholder__payload", "order__body", "order__details__envelope")
 
     @display(description="Card", ordering="last4")
     def shown_card(self, card: Card) -> str:

@@ -49,8 +49,8 @@ class CustomerAdmin(Scoped, FormAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         pulls = Pull.objects.filter(customer_endl_id=OuterRef("endl_id"), confirmed_at__isnull=False)
         newest = pulls.order_by("-confirmed_at").values("confirmed_at")[:1]
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(confirmed=Subquery(newest))
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(confirmed=Subquery(newest))
+        return rows
 
     @display(description="Name", ordering="name")
     def shown_name(self, customer: Customer) -> Any:
