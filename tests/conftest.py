@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -21,53 +22,66 @@ pytest_plugins = ("tests.people", "tests.tables")
 
 CHROMIUM = Path("/usr/bin/chromium")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
-
-
-# --- Nothing leaves the machine ---------------------------------------------------------------------
-
-
-def pytest_runtest_setup() -> None:
-    """Allow sockets to this machine, and no others."""
-    socket_allow_hosts(LOOPBACK, allow_unix_socket=True)
+BROKER_PORTS = {"redis": 6379, "rediss": 6379, "amqp": 5672, "amqps": 5671}
 
 
 # --- Tests that need something which may not be there -----------------------------------------------
 
 
+def absent_services() -> dict[str, str]:
+    """Markers whose tests cannot run here, each with what they lack."""
+    absent = {}
+    if not os.environ.get("TEST_DATABASE_URL", "").startswith("postgres"):
+        absent["postgres"] = "PostgreSQL (set TEST_DATABASE_URL)"
+    if not CHROMIUM.exists():
+        absent["browser"] = "Chromium (apt-get install chromium)"
+    if not is_broker_there():
+        absent["worker"] = "the broker of TEST_BROKER_URL"
+    return absent
+
+
+def is_broker_there() -> bool:
+    """Whether somebody listens where TEST_BROKER_URL points. The embedded broker needs nobody."""
+    url = urlsplit(os.environ.get("TEST_BROKER_URL", ""))
+    if not url.hostname:
+        return True
+    try:
+        socket.create_connection((url.hostname, url.port or BROKER_PORTS[url.scheme]), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+ABSENT = absent_services()
+IS_BUILD_SERVER = os.environ.get("CI") == "true"
+
+
 def missing_for(item: pytest.Item) -> str | None:
-    """What a marked test lacks here, in words. None when it can run."""
-    on_postgres = os.environ.get("TEST_DATABASE_URL", "").startswith("postgres")
-    if item.get_closest_marker("postgres") and not on_postgres:
-        return "PostgreSQL (set TEST_DATABASE_URL)"
-    if item.get_closest_marker("browser") and not CHROMIUM.exists():
-        return "Chromium (apt-get install chromium)"
-    return None
+    """What a test lacks here, in words. None when it can run."""
+    return next((lack for marker, lack in ABSENT.items() if item.get_closest_marker(marker)), None)
+
+
+def pytest_report_header() -> list[str]:
+    """Say what is left out."""
+    fate = "fail" if IS_BUILD_SERVER else "are left out"
+    return [f"tests marked {marker} {fate}: they need {lack}" for marker, lack in ABSENT.items()]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what cannot run on this machine, and say so. A build server may not leave out anything."""
-    absent = {item: missing for item in items if (missing := missing_for(item))}
-    if absent and os.environ.get("CI") != "true":
-        items[:] = [item for item in items if item not in absent]
-        config.hook.pytest_deselected(items=list(absent))
-    config.stash[ABSENT] = absent
-
-
-ABSENT = pytest.StashKey[dict[pytest.Item, str]]()
+    """Leave out what cannot run on this machine. A build server may not leave out anything."""
+    if IS_BUILD_SERVER:
+        return
+    config.hook.pytest_deselected(items=[item for item in items if missing_for(item)])
+    items[:] = [item for item in items if not missing_for(item)]
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
-    """On a build server, a test without its service fails."""
-    missing = item.config.stash[ABSENT].get(item)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Allow sockets to this machine and no others. On a build server, a test without its service fails."""
+    socket_allow_hosts(LOOPBACK, allow_unix_socket=True)
+    missing = missing_for(item)
     if missing:
         pytest.fail(f"this test needs {missing}", pytrace=False)
-
-
-def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    """Name what was left out."""
-    absent = sorted(set(config.stash.get(ABSENT, {}).values()))
-    return [f"left out: tests that need {missing}" for missing in absent]
 
 
 # --- Endl -------------------------------------------------------------------------------------------
