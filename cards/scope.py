@@ -13,7 +13,7 @@ M = TypeVar("M", bound=Model)
 
 def customers_for(person: User) -> QuerySet[Customer]:
     """The customers that a person works for, or all of them by role or assignment."""
-    if _sees_all(person):
+    if sees_all(person):
         return Customer.objects.all()
     return Customer.objects.filter(assignment__user=person)
 
@@ -25,7 +25,7 @@ def limit[M: Model](rows: QuerySet[M], person: User, path: str) -> QuerySet[M]:
         rows: rows of any table that leads to a customer.
         path: how it leads there, such as "cardholder__customer".
     """
-    if _sees_all(person):
+    if sees_all(person):
         return rows
     mine = Assignment.objects.filter(user=person).values("customer")
     return rows.filter(**{f"{path}__in": mine})
@@ -44,7 +44,8 @@ def check(person: User, permission: str, customer: Customer | None = None) -> No
         raise NotAllowed("You do not work for this customer.")
 
 
-def _sees_all(person: User) -> bool:
+def sees_all(person: User) -> bool:
+    """Whether a person works for every customer, those to come included."""
     if not person.is_active:
         return False
     return person.has_perm("cards.view_every_customer") or person.assignments.filter(customer=None).exists()

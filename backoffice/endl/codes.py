@@ -80,7 +80,24 @@ def _kind_and_remedy(status: int, complaint: _Complaint) -> tuple[type[EndlError
         return errors.ServerTrouble, known[1] if known else None
     if not 400 <= status < 500:
         return errors.UnreadableAnswer, None
-    return known or (_kind_by_status(status, complaint), None)
+    return known or (_kind_by_status(status, complaint), _remedy_by_words(status, complaint.message))
+
+
+# Starting a deposit is refused without a code (documented): the status, and a word that says which of its
+# documented reasons it is. The first that fits counts.
+_REMEDIES: tuple[tuple[int, str, str], ...] = (
+    (400, "employee", "Use a wallet of a business or an individual: employees cannot deposit."),
+    (400, "chain", "Leave the chain empty, or name one that this wallet supports."),
+    (400, "wallet", "Check the wallet's id, and that it is this customer's."),
+    (403, "enrol", "Ask the Endl contact to enrol this customer, then ask for the deposit again."),
+    (409, "fund", "Put money into the wallet, or ask for a smaller deposit."),
+    (409, "balance", "Put money into the wallet, or ask for a smaller deposit."),
+)
+
+
+def _remedy_by_words(status: int, message: str) -> str | None:
+    words = message.lower()
+    return next((remedy for code, word, remedy in _REMEDIES if code == status and word in words), None)
 
 
 def _kind_by_status(status: int, complaint: _Complaint) -> type[EndlError]:

@@ -1,3 +1,3 @@
 """The pages of money."""
 
-from funding.admin import requests  # noqa: F401
+from funding.admin import deposits, events, requests, wallets, withdrawals  # noqa: F401
