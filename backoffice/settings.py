@@ -193,11 +193,13 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
+    "backoffice.pages.guard.StrictPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "backoffice.pages.guard.GuardMiddleware",
     "backoffice.access.sessions.SessionClockMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "backoffice.access.enrolment.SecondFactorMiddleware",
@@ -205,6 +207,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "backoffice.access.sessions.NoStoreMiddleware",
+    "backoffice.errors.BusyMiddleware",
 ]
 
 ROOT_URLCONF = "backoffice.urls"
@@ -268,6 +271,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "admin:index"
 ACCOUNT_ADAPTER = "backoffice.access.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"login": "backoffice.access.sign_in.SignInForm"}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -295,6 +299,7 @@ SESSION_EXPIRE_AT_BROWSER_CLOSE = True
 CSRF_COOKIE_NAME = "__Host-csrf" if SECURE_COOKIES else "office_csrf"
 CSRF_COOKIE_SECURE = SECURE_COOKIES
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "backoffice.errors.stale_form"
 SECURE_SSL_REDIRECT = SECURE_COOKIES
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE_COOKIES else 0

@@ -1,11 +1,28 @@
-"""The admin site: its home, its order, its badges."""
+"""The admin site: its home, its order, its badges, and the pages that lead to signing in."""
 
 from typing import Any
 
+from allauth.account.views import logout as sign_out
 from django.conf import settings
-from django.http import HttpRequest
-from django.utils.module_loading import import_string
+from django.core.paginator import InvalidPage
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from unfold.sites import UnfoldAdminSite
+
+from backoffice.access.enrolment import is_setting_up
+from backoffice.access.models import User
+
+# Whom to sign in as in practice mode, and what for.
+SAMPLE_PEOPLE = (
+    ("manager", "register cardholders, issue cards, reveal their details"),
+    ("compliance", "review cardholders, see who looked at what"),
+    ("maker", "request deposits, follow withdrawals"),
+    ("checker", "approve or reject deposits and large card orders"),
+    ("auditor", "look at everything, change nothing"),
+    ("administrator", "add people, give roles, look after the line"),
+    ("administrator2", "change what the first administrator may do"),
+)
 
 
 class OfficeSite(UnfoldAdminSite):
@@ -16,15 +33,40 @@ class OfficeSite(UnfoldAdminSite):
     index_title = "Home"
     enable_nav_sidebar = True
 
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Sign out by the one door that does it."""
+        return sign_out(request)
+
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Passwords are changed where people sign in, so that every change is noticed there."""
+        return redirect("account_change_password")
+
+    def search(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse | HttpResponse:
+        try:
+            return super().search(request, extra_context)
+        except (InvalidPage, ValueError) as problem:
+            raise Http404 from problem
+
 
 def office_context(request: HttpRequest) -> dict[str, Any]:
     """What every page may say: whether this is practice, and what stops the line."""
     from backoffice.delivery import line
 
     user = getattr(request, "user", None)
-    if user is None or not user.is_authenticated:
-        return {"is_practice": settings.PRACTICE}
-    return {"is_practice": settings.PRACTICE, "open_pauses": list(line.open_pauses())}
+    if not isinstance(user, User):
+        return {"is_practice": settings.PRACTICE, "sample_people": SAMPLE_PEOPLE if settings.PRACTICE else ()}
+    pauses = list(line.open_pauses())
+    return {
+        "is_practice": settings.PRACTICE,
+        "office_step": 2 if is_setting_up(request) else 0,
+        "open_pauses": pauses,
+        "may_try_now": bool(pauses) and user.has_perm("delivery.change_pause"),
+        "knows_whom_to_ask": bool(pauses) and bool(line.the_line().probe_customer),
+    }
 
 
 def environment_badge(request: HttpRequest) -> list[str] | None:
@@ -33,11 +75,14 @@ def environment_badge(request: HttpRequest) -> list[str] | None:
 
 
 def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What the home page shows this person: the panels of the applications, in their order."""
-    context["panels"] = [panel for name in settings.HOME_PANELS for panel in import_string(name)(request.user)]
-    return context
+    """What the home page shows this person."""
+    from backoffice.home import fill
+
+    return fill(request, context)
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar."""
-    return []
+    """The sidebar: what this person may open."""
+    from backoffice.navigation import navigation as pages
+
+    return pages(request)

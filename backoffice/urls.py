@@ -13,7 +13,12 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="front"),
     path("admin/", admin.site.urls),
-    path("accounts/", include("allauth.urls")),
+    path("accounts/", include("backoffice.access.urls")),
     path("webhooks/", include("funding.urls")),
     *health.urlpatterns,
 ]
+
+handler400 = "backoffice.errors.bad_request"
+handler403 = "backoffice.errors.not_allowed"
+handler404 = "backoffice.errors.not_found"
+handler500 = "backoffice.errors.broken"

@@ -5,7 +5,9 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 
 from backoffice import vault
 
@@ -17,6 +19,17 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """Back to work, or on to the next step of setting up."""
+        return reverse("admin:index")
+
+    def clean_password(self, password: str, user: Any = None) -> str:
+        """A password of one's own is not the one that was handed over."""
+        if user is not None and user.pk and user.check_password(password):
+            raise ValidationError("Choose a new password, not the one you have now.")
+        cleaned: str = super().clean_password(password, user=user)
+        return cleaned
 
     def add_message(self, request: HttpRequest, level: int, *args: Any, **kwargs: Any) -> None:
         """Say nothing on signing in or out: the page itself shows it."""

@@ -24,6 +24,8 @@ class User(AbstractUser):
     # Signing in is by name; an address is for telling people, and may be missing.
     REQUIRED_FIELDS: ClassVar[list[str]] = []
     is_staff = models.BooleanField("works here", default=True)
+    # Given by an administrator: the person chooses their own at the first sign-in.
+    has_temporary_password = models.BooleanField(default=False)
 
     objects: ClassVar[People] = People()
 

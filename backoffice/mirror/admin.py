@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from backoffice.mirror import lists_admin  # noqa: F401  (registers its pages)
 from backoffice.mirror.models import Mirror, Pull
 from backoffice.pages.objects import ObjectAdmin
 from backoffice.pages.parts import Fact, Panel, badge, code, when

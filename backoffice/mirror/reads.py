@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from backoffice.audit.trail import record
+from backoffice.access.models import User
+from backoffice.audit.trail import NotAllowed, operation, record
 from backoffice.endl import NotFound, Unsupported
 from backoffice.mirror.models import Read
 
@@ -56,10 +57,18 @@ def ask[Found](name: str, question: Callable[[], Found], *, is_known: bool, now:
     return found
 
 
-def try_again(*, by: str) -> None:
+def try_again(*, by: User | str) -> None:
     """Let every switched-off read be tried at its next use."""
     if Read.objects.exclude(off_since=None).update(tried_at=None):
         record("reads.try_again", by=by)
+
+
+@operation("reads.try_again")
+def ask_to_try(*, by: User) -> None:
+    """A person wants the switched-off reads tried at their next use. Raises NotAllowed."""
+    if not by.has_perm("delivery.change_pause"):
+        raise NotAllowed("Only an administrator can do this.")
+    try_again(by=by)
 
 
 def _switch_off(name: str, why: str, now: datetime) -> None:

@@ -1,0 +1,68 @@
+"""The sidebar: the pages that a person may open, and how much waits behind each.
+
+The office knows the applications only by the names in `settings.NAVIGATION`.
+"""
+
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib.admin import ModelAdmin, site
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+
+_REMEMBERED = "_office_navigation"
+# Beyond that the exact number helps nobody.
+_MOST = 99
+
+
+def navigation(request: HttpRequest) -> list[dict[str, Any]]:
+    """The groups of pages that this person may open. Counted once a request."""
+    found: list[dict[str, Any]] | None = getattr(request, _REMEMBERED, None)
+    if found is None:
+        groups = (_group(request, *each) for each in settings.NAVIGATION)
+        found = [group for group in groups if group["items"]]
+        setattr(request, _REMEMBERED, found)
+    return found
+
+
+def admin_of(label: str) -> "ModelAdmin[Any] | None":
+    """The admin of a model by its label, such as "cards.customer"; None when it has no pages."""
+    return site._registry.get(apps.get_model(label))  # noqa: SLF001  (the registry has no public reader)
+
+
+def visible(model: type[Model], request: HttpRequest) -> QuerySet[Any]:
+    """The rows of a model that this person may open by its own pages; none where it has no pages."""
+    pages = site._registry.get(model)  # noqa: SLF001
+    if pages is None or not pages.has_view_permission(request):
+        return model._default_manager.none()
+    return pages.get_queryset(request).order_by()
+
+
+def _group(request: HttpRequest, title: str, pages: list[tuple[str, str, str, str]]) -> dict[str, Any]:
+    items = [item for page in pages if (item := _item(request, *page)) is not None]
+    return {"title": title, "separator": True, "items": items}
+
+
+def _item(request: HttpRequest, label: str, title: str, icon: str, waiting: str) -> dict[str, Any] | None:
+    model_admin = admin_of(label)
+    if model_admin is None or not model_admin.has_view_permission(request):
+        return None
+    link = reverse(f"admin:{label.replace('.', '_')}_changelist")
+    item: dict[str, Any] = {
+        "title": title,
+        "icon": icon,
+        "link": link,
+        "active": request.path.startswith(link),
+    }
+    if waiting and (count := _count(model_admin, request, waiting)):
+        item |= {"badge": str(count) if count <= _MOST else f"{_MOST}+", "badge_variant": "warning"}
+    return item
+
+
+def _count(model_admin: "ModelAdmin[Any]", request: HttpRequest, waiting: str) -> int:
+    """How many rows wait: `waiting` is "column=value". Counts no further than what is shown."""
+    column, _, value = waiting.partition("=")
+    rows = model_admin.get_queryset(request).order_by().filter(**{column: None if value == "None" else value})
+    return rows.values("pk")[: _MOST + 1].count()

@@ -1,0 +1,20 @@
+"""What the office's templates cannot say by themselves."""
+
+from django import template
+from django.forms import Form
+
+from backoffice.pages.parts import Panel
+
+register = template.Library()
+
+
+@register.filter
+def has_field_errors(form: Form) -> bool:
+    """Whether a visible field has something to mend, so that a summary can lead to it."""
+    return any(field.errors for field in form.visible_fields())
+
+
+@register.filter
+def is_wide(panel: Panel) -> bool:
+    """Whether a panel needs the whole width: tables and bytes do, facts stand side by side."""
+    return panel.table is not None or bool(panel.template)
