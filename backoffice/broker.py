@@ -57,7 +57,7 @@ class Channel(filesystem.Channel):
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
         write_whole(Path(self.data_folder_out) / name, dumps(message))
 
-    def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ARG002  (kombu's signature)
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         folder = Path(self.data_folder_in)
         for name in sorted(os.listdir(folder)):  # noqa: PTH208  (names are all that is needed, many times a second)
             if name.partition(".")[2] == f"{queue}.msg":
