@@ -10,7 +10,8 @@ class OfficeConfig(AppConfig):
     verbose_name = "Back office"
 
     def ready(self) -> None:
-        from backoffice import checks  # noqa: F401  (registers the system checks)
+        # The checks register themselves; every process that rings a bell needs the Celery application.
+        from backoffice import celery, checks  # noqa: F401
         from backoffice.triggers import install_triggers
 
         post_migrate.connect(install_triggers, dispatch_uid="install_triggers")

@@ -87,6 +87,8 @@ def schedule() -> dict[str, dict[str, Any]]:
         "sync funding": every(settings.SYNC_SECONDS, "funding.tasks.sync_all"),
         "follow what is pending": every(settings.FOLLOW_SECONDS, "funding.tasks.follow_due"),
         "handle waiting events": every(30, "funding.tasks.handle_waiting_events"),
+        "watch deadlines": every(60, "funding.tasks.watch_deadlines"),
+        "check invariants": every(hour, "funding.tasks.check_invariants"),
         "destroy details that are due": every(hour, "cards.tasks.destroy_due_details"),
         "ask whether Endl answers again": every(60, "backoffice.delivery.tasks.probe"),
         "try reads that were switched off": every(day, "backoffice.mirror.tasks.try_switched_off_reads"),

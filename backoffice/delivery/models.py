@@ -239,3 +239,31 @@ class Line(models.Model):
 
     def __str__(self) -> str:
         return "Line to Endl"
+
+
+class Alert(models.Model):
+    """Something that a person has to look at: open until what caused it is gone."""
+
+    kind = models.CharField(max_length=40)
+    object_type = models.CharField(max_length=60)
+    object_id = models.CharField(max_length=64)
+    object_name = models.CharField(max_length=200)
+    customer_endl_id = models.CharField(max_length=128, blank=True)
+    message = models.TextField()
+    since = models.DateTimeField()
+    cleared_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("-since",)
+        default_permissions = ("view",)
+        indexes = (models.Index(fields=("cleared_at", "-since"), name="alert_open_first"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("kind", "object_type", "object_id"),
+                condition=Q(cleared_at=None),
+                name="alert_open_once",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.object_name}: {self.message}"
