@@ -94,6 +94,11 @@ class Act:
     lead: str = ""
     href: str = ""
 
+    @property
+    def opens_a_page(self) -> bool:
+        """Whether its button leads to a form. A template cannot ask for `form`: it would call the class."""
+        return self.form is not None or bool(self.href)
+
 
 def badge(state: str, label: str = "", *, tone: str = "") -> SafeString:
     """A state as a badge. Its name stands in `data-state`, whatever the label says."""
