@@ -69,6 +69,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         if settings.PRACTICE
         else [],
         "line": line_state(line.health()),
+        "line_facts": where_it_leads(),
         "may_see_line": person.has_perm("delivery.view_pause"),
     }
 
@@ -120,9 +121,13 @@ def _line_facts(health: Health, *, is_slow: bool) -> list[Fact]:
         facts.append(
             Fact("Switched off", ", ".join(name.replace("_", " ") for name in off), "Endl has no such read.")
         )
-    facts.append(Fact("Address", code(settings.ENDL_BASE_URL)))
-    facts.append(Fact("Environment", "Practice" if settings.PRACTICE else "Production"))
     return facts
+
+
+def where_it_leads() -> list[Fact]:
+    """Which Endl this office talks to."""
+    environment = "Practice" if settings.PRACTICE else "Production"
+    return [Fact("Address", code(settings.ENDL_BASE_URL)), Fact("Environment", environment)]
 
 
 def _is_tiles(panel: Panel) -> bool:

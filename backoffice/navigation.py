@@ -10,7 +10,12 @@ from django.conf import settings
 from django.contrib.admin import ModelAdmin, site
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from backoffice.pages.objects import the_person
+from backoffice.pages.parts import NOTHING, name
 
 _REMEMBERED = "_office_navigation"
 # Beyond that the exact number helps nobody.
@@ -40,12 +45,26 @@ def visible(model: type[Model], request: HttpRequest) -> QuerySet[Any]:
     return pages.get_queryset(request).order_by()
 
 
-def _group(request: HttpRequest, title: str, pages: list[tuple[str, str, str, str]]) -> dict[str, Any]:
+def link_by_name(object_type: str, object_id: str, shown: str) -> SafeString:
+    """A link to an object that is known by its type and id only, such as one that the trail names."""
+    shown = shown or object_id
+    if not shown:
+        return SafeString(NOTHING)
+    try:
+        url = reverse(f"admin:{object_type.replace('.', '_')}_change", args=(object_id,))
+    except NoReverseMatch:
+        return name(shown)
+    return format_html('<a class="link" href="{}"><bdi>{}</bdi></a>', url, shown)
+
+
+def _group(request: HttpRequest, title: str, pages: list[tuple[str, ...]]) -> dict[str, Any]:
     items = [item for page in pages if (item := _item(request, *page)) is not None]
     return {"title": title, "separator": True, "items": items}
 
 
-def _item(request: HttpRequest, label: str, title: str, icon: str, waiting: str) -> dict[str, Any] | None:
+def _item(
+    request: HttpRequest, label: str, title: str, icon: str, waiting: str = "", permission: str = ""
+) -> dict[str, Any] | None:
     model_admin = admin_of(label)
     if model_admin is None or not model_admin.has_view_permission(request):
         return None
@@ -56,7 +75,8 @@ def _item(request: HttpRequest, label: str, title: str, icon: str, waiting: str)
         "link": link,
         "active": request.path.startswith(link),
     }
-    if waiting and (count := _count(model_admin, request, waiting)):
+    is_for_them = not permission or the_person(request).has_perm(permission)
+    if waiting and is_for_them and (count := _count(model_admin, request, waiting)):
         item |= {"badge": str(count) if count <= _MOST else f"{_MOST}+", "badge_variant": "warning"}
     return item
 

@@ -109,7 +109,8 @@ FOLLOW_SECONDS = env.int("FOLLOW_SECONDS", 30)
 # --- Applications ----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "unfold",
+    # Not "unfold" alone: that would put a site of its own in the place of ours.
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "backoffice.apps.OfficeAdminConfig",
     "django.contrib.auth",
@@ -135,40 +136,42 @@ INSTALLED_APPS = [
 ]
 # What the home page shows: the office knows its apps only by these names.
 HOME_PANELS = ["funding.home.panels", "cards.home.panels"]
-# The sidebar: (title, [(model, words, icon, what waits there)]). What waits is "column=value".
+# The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value", and it is
+# counted for who holds the permission, or for everybody who sees the page.
 NAVIGATION = [
     ("Cards", [
-        ("cards.customer", "Customers", "domain", ""),
-        ("cards.cardholder", "Cardholders", "badge", "review_state=unreviewed"),
-        ("cards.card", "Cards", "credit_card", ""),
-        ("cards.cardorder", "Card orders", "add_card", "state=requested"),
+        ("cards.customer", "Customers", "domain"),
+        ("cards.cardholder", "Cardholders", "badge", "review_state=unreviewed", "cards.add_cardholderreview"),
+        ("cards.card", "Cards", "credit_card"),
+        ("cards.cardorder", "Card orders", "add_card"),
         ("cards.cardholderrequest", "Registrations", "person_add", "needs_person=True"),
     ]),
     ("Money", [
-        ("funding.depositrequest", "Deposit requests", "request_quote", "state=requested"),
-        ("funding.deposit", "Deposits", "south_west", ""),
-        ("funding.withdrawal", "Withdrawals", "north_east", ""),
-        ("funding.wallet", "Wallets", "account_balance_wallet", ""),
+        ("funding.depositrequest", "Deposit requests", "request_quote", "needs_person=True"),
+        ("funding.deposit", "Deposits", "south_west"),
+        ("funding.withdrawal", "Withdrawals", "north_east"),
+        ("funding.wallet", "Wallets", "account_balance_wallet"),
     ]),
     ("Decisions", [
         ("approvals.approval", "Approvals", "rule", "state=pending"),
-        ("approvals.decision", "Decisions made", "how_to_reg", ""),
+        ("approvals.decision", "Decisions made", "how_to_reg"),
     ]),
     ("Oversight", [
-        ("audit.entry", "Audit trail", "history_edu", ""),
-        ("cards.cardholderreview", "Reviews", "fact_check", ""),
-        ("cards.cardreveal", "Reveals", "visibility", ""),
-        ("funding.webhookevent", "Webhook events", "webhook", ""),
-        ("delivery.attempt", "Attempts", "outbox", ""),
+        ("delivery.alert", "Alerts", "notification_important", "cleared_at=None"),
+        ("audit.entry", "Audit trail", "history_edu"),
+        ("cards.cardholderreview", "Reviews", "fact_check"),
+        ("cards.cardreveal", "Reveals", "visibility"),
+        ("funding.webhookevent", "Webhook events", "webhook"),
+        ("delivery.attempt", "Attempts", "outbox"),
     ]),
     ("House", [
-        ("access.user", "People", "group", ""),
-        ("auth.group", "Roles", "shield_person", ""),
-        ("cards.assignment", "Assignments", "assignment_ind", ""),
-        ("delivery.line", "Line to Endl", "cable", ""),
-        ("delivery.pause", "Pauses", "pause_circle", "lifted_at=None"),
-        ("mirror.pull", "Syncs", "sync", ""),
-        ("mirror.read", "Assumed reads", "travel_explore", ""),
+        ("access.user", "People", "group"),
+        ("auth.group", "Roles", "shield_person"),
+        ("cards.assignment", "Assignments", "assignment_ind"),
+        ("delivery.line", "Line to Endl", "cable"),
+        ("delivery.pause", "Pauses", "pause_circle"),
+        ("mirror.pull", "Syncs", "sync"),
+        ("mirror.read", "Assumed reads", "travel_explore"),
     ]),
 ]  # fmt: skip
 # The buttons of the home page: (words, URL name, permission, icon).
@@ -364,7 +367,9 @@ UNFOLD = {
     "SITE_URL": None,
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
-    "ENVIRONMENT": "backoffice.site.environment_badge",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("office/favicon.svg")}
+    ],
     "DASHBOARD_CALLBACK": "backoffice.site.home",
     # A calm petrol; weights from 600 up carry white text at 4.5:1 and better.
     "COLORS": {

@@ -32,6 +32,7 @@ class OfficeSite(UnfoldAdminSite):
     site_header = "Endl back office"
     index_title = "Home"
     enable_nav_sidebar = True
+    empty_value_display = "—"
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Sign out by the one door that does it."""
@@ -67,11 +68,6 @@ def office_context(request: HttpRequest) -> dict[str, Any]:
         "may_try_now": bool(pauses) and user.has_perm("delivery.change_pause"),
         "knows_whom_to_ask": bool(pauses) and bool(line.the_line().probe_customer),
     }
-
-
-def environment_badge(request: HttpRequest) -> list[str] | None:
-    """The badge beside the title."""
-    return ["Practice", "warning"] if settings.PRACTICE else None
 
 
 def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

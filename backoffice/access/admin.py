@@ -1,4 +1,4 @@
-"""People and roles. What somebody may do comes from roles alone, and nobody changes their own."""
+"""People. What somebody may do comes from roles alone, and nobody changes their own."""
 
 import contextlib
 from collections.abc import Iterable
@@ -9,20 +9,20 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.admin.exceptions import NotRegistered
-from django.contrib.auth.models import Group
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
 from backoffice.access import people, roles
 from backoffice.access.forms import AddPersonForm, GiveRoleForm, TakeRoleForm
 from backoffice.access.models import User
+from backoffice.access.roles_admin import acts_in_words
 from backoffice.pages.forms import FormAdmin, ReasonForm
-from backoffice.pages.objects import ObjectAdmin, the_person
-from backoffice.pages.parts import Act, Fact, Panel, Table, badge, name, when
+from backoffice.pages.objects import the_person
+from backoffice.pages.parts import Act, Fact, Panel, badge, name, when
 
-# Pages that would change people, groups and second factors behind the trail's back.
-for stock in (Group, EmailAddress, Authenticator):
+# Pages that would change second factors and addresses behind the trail's back.
+for stock in (EmailAddress, Authenticator):
     with contextlib.suppress(NotRegistered):
         admin.site.unregister(stock)
 
@@ -33,7 +33,7 @@ class UserAdmin(FormAdmin):
 
     add_form_class = AddPersonForm
     act_names = ("give_role", "take_role", "deactivate", "activate")
-    list_display = ("username", "full_name", "shown_roles", "shown_active", "second_factor", "signed_in")
+    list_display = ("sign_in_name", "full_name", "shown_roles", "shown_active", "second_factor", "signed_in")
     list_filter = ("is_active", "groups")
     search_fields = ("username", "first_name", "last_name", "email")
     ordering = ("username",)
@@ -42,6 +42,10 @@ class UserAdmin(FormAdmin):
         factors = Authenticator.objects.filter(user=OuterRef("pk"), type=Authenticator.Type.TOTP)
         people_here: QuerySet[User] = super().get_queryset(request)
         return people_here.annotate(has_factor=Exists(factors)).prefetch_related("groups")
+
+    @display(description="Sign-in name", ordering="username")
+    def sign_in_name(self, person: User) -> str:
+        return person.username
 
     @display(description="Name", ordering="last_name")
     def full_name(self, person: User) -> Any:
@@ -109,87 +113,13 @@ class UserAdmin(FormAdmin):
                 Fact("E-mail", obj.email),
                 Fact("Added", when(obj.date_joined)),
                 Fact("Last sign-in", when(obj.last_login)),
-                Fact(
-                    "Password",
-                    "Temporary: changed at the first sign-in" if obj.has_temporary_password else "Their own",
-                ),
+                Fact("Password", "Temporary" if obj.has_temporary_password else "Their own"),
                 Fact("Second factor", self.second_factor(obj)),
             ],
         )
-        facts = [Fact(role.capitalize(), _in_words(roles.ROLES.get(role, ()))) for role in obj.role_names]
-        yield Panel(
-            "Roles", facts, empty="No role yet: this person can sign in and see nothing.", note=_warning(obj)
-        )
-
-
-@admin.register(Group)
-class RoleAdmin(ObjectAdmin):
-    """The six roles, as the code keeps them."""
-
-    list_display = ("shown_name", "people_in_it", "what_it_may_do")
-    ordering = ("name",)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return the_person(request).has_perm("access.view_user")
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self.has_view_permission(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
-        groups: QuerySet[Group] = super().get_queryset(request)
-        return groups.annotate(active_people=Count("user", filter=Q(user__is_active=True)))
-
-    @display(description="Role", ordering="name")
-    def shown_name(self, group: Group) -> str:
-        return group.name.capitalize()
-
-    @display(description="People", ordering="active_people")
-    def people_in_it(self, group: Group) -> int:
-        return int(getattr(group, "active_people", 0))
-
-    @display(description="May do")
-    def what_it_may_do(self, group: Group) -> str:
-        return _in_words(_acts_of(group.name)) or "Look only"
-
-    def panels(self, request: HttpRequest, obj: Group) -> Iterable[Panel]:
-        members = User.objects.filter(groups=obj, is_active=True)
-        yield Panel(
-            "People in it", [Fact(person.username, str(person)) for person in members], empty="Nobody."
-        )
-        yield Panel(
-            "Who may do what",
-            note="Roles are kept by the code. People are put into roles on their own page.",
-            table=_matrix(),
-        )
-
-
-def _matrix() -> Table:
-    every = sorted({permission for allowed in roles.ROLES.values() for permission in allowed}, key=_sort_key)
-    rows = [
-        (
-            _in_words((permission,)),
-            *("●" if permission in allowed else "" for allowed in roles.ROLES.values()),
-        )
-        for permission in every
-    ]
-    return Table(("", *(role.capitalize() for role in roles.ROLES)), rows)
-
-
-def _sort_key(permission: str) -> tuple[bool, str]:
-    return permission.partition(".")[2].startswith("view_"), permission
-
-
-def _acts_of(role: str) -> tuple[str, ...]:
-    return tuple(each for each in roles.ROLES.get(role, ()) if not each.partition(".")[2].startswith("view_"))
-
-
-def _in_words(permissions: Iterable[str]) -> str:
-    return ", ".join(
-        dict.fromkeys(each.partition(".")[2].replace("_", " ") for each in permissions)
-    ).capitalize()
+        facts = [Fact(role.capitalize(), acts_in_words(role)) for role in obj.role_names]
+        empty = "No role yet: this person can sign in and see nothing."
+        yield Panel("Roles", facts, empty=empty, note=_warning(obj))
 
 
 def _toxic(person: User) -> list[tuple[str, str]]:

@@ -30,6 +30,8 @@ class User(AbstractUser):
     objects: ClassVar[People] = People()
 
     class Meta:
+        verbose_name = "person"
+        verbose_name_plural = "people"
         ordering = ("username",)
         constraints = (models.CheckConstraint(condition=~models.Q(username=""), name="user_has_a_name"),)
 

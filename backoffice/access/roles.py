@@ -29,7 +29,13 @@ _SEES_MONEY = (
     "funding.view_deposit",
     "funding.view_withdrawal",
 )
-_SEES_ROAD = ("delivery.view_attempt", "delivery.view_pause", "mirror.view_pull", "mirror.view_read")
+_SEES_ROAD = (
+    "delivery.view_attempt",
+    "delivery.view_pause",
+    "delivery.view_alert",
+    "mirror.view_pull",
+    "mirror.view_read",
+)
 _SYNCS = ("cards.add_customer", "cards.change_customer", "cards.sync_customer")
 
 ROLES: dict[str, tuple[str, ...]] = {

@@ -24,7 +24,9 @@ def accepted_factor() -> str:
 
 def factor_age_seconds(request: HttpRequest) -> float | None:
     """Seconds since this session last proved the factor that counts; None when it never did."""
-    proofs = [record["at"] for record in get_authentication_records(request) if _counts(record["method"])]
+    # Without its second argument the function knows of no proof at all.
+    user = request.user if isinstance(request.user, User) else None
+    proofs = [each["at"] for each in get_authentication_records(request, user) if _counts(each["method"])]
     return time.time() - max(proofs) if proofs else None
 
 

@@ -47,7 +47,7 @@ class WhoseTurn(admin.SimpleListFilter):
 class ApprovalAdmin(ObjectAdmin):
     """The approvals of requests that the person may open."""
 
-    list_display = ("shown_summary", "shown_kind", "shown_state", "maker", "customer_endl_id", "asked", "age")
+    list_display = ("shown_summary", "shown_kind", "shown_state", "maker", "customer", "asked", "age")
     list_filter = (WhoseTurn, "state", "kind", ("created_at", admin.DateFieldListFilter))
     list_select_related = ("maker",)
     list_display_links = None
@@ -77,6 +77,10 @@ class ApprovalAdmin(ObjectAdmin):
     def shown_state(self, approval: Approval) -> Any:
         return badge(approval.state, approval.get_state_display())
 
+    @display(description="Customer", ordering="customer_endl_id")
+    def customer(self, approval: Approval) -> Any:
+        return code(approval.customer_endl_id)
+
     @display(description="Requested", ordering="created_at")
     def asked(self, approval: Approval) -> Any:
         return when(approval.created_at)
@@ -85,9 +89,11 @@ class ApprovalAdmin(ObjectAdmin):
     def age(self, approval: Approval) -> Any:
         if approval.state != Approval.State.PENDING:
             return "—"
+        waited = timezone.now() - approval.created_at
+        if waited < timedelta(minutes=1):
+            return "Just asked"
         age = timesince(approval.created_at, depth=1)
-        is_old = timezone.now() - approval.created_at > _OLD
-        return badge("waiting", age) if is_old else age
+        return badge("waiting", age) if waited > _OLD else age
 
     def badge_of(self, obj: Approval) -> Any:
         return self.shown_state(obj)

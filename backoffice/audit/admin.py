@@ -6,13 +6,12 @@ from typing import Any
 from django.apps import apps
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
 from backoffice.audit.models import Entry
 from backoffice.audit.trail import record
-from backoffice.navigation import visible
+from backoffice.navigation import link_by_name, visible
 from backoffice.pages.objects import ObjectAdmin, the_person
 from backoffice.pages.parts import NOTHING, Fact, Panel, Table, badge, code, name, when
 
@@ -37,7 +36,7 @@ class VerbFilter(admin.SimpleListFilter):
 class EntryAdmin(ObjectAdmin):
     """Who did what, to what, why, from where, and with which result."""
 
-    list_display = ("time", "who", "verb", "about", "shown_result", "reason", "customer_endl_id")
+    list_display = ("time", "who", "verb", "about", "shown_result", "reason", "customer")
     list_filter = ("result", VerbFilter, "is_sample", ("at", admin.DateFieldListFilter))
     search_fields = (
         "actor_name",
@@ -79,7 +78,11 @@ class EntryAdmin(ObjectAdmin):
 
     @display(description="Object", ordering="object_type")
     def about(self, entry: Entry) -> Any:
-        return _link_to(entry)
+        return link_by_name(entry.object_type, entry.object_id, entry.object_name)
+
+    @display(description="Customer", ordering="customer_endl_id")
+    def customer(self, entry: Entry) -> Any:
+        return code(entry.customer_endl_id)
 
     @display(description="Result", ordering="result")
     def shown_result(self, entry: Entry) -> Any:
@@ -95,7 +98,7 @@ class EntryAdmin(ObjectAdmin):
                 Fact("When", when(obj.at)),
                 Fact("Who", name(obj.actor_name)),
                 Fact("Did", code(obj.verb)),
-                Fact("To", _link_to(obj) if _may_open(obj, request) else name(obj.object_name)),
+                Fact("To", self.about(obj) if _may_open(obj, request) else name(obj.object_name)),
                 Fact("Customer", code(obj.customer_endl_id)),
                 Fact("Why", obj.reason),
                 Fact("Answer", obj.new.get("sentence", "") if obj.result == Entry.Result.REFUSED else ""),
@@ -128,18 +131,6 @@ def _changes(entry: Entry) -> Table:
 
 def _shown(values: dict[str, Any], key: str) -> Any:
     return code(str(values[key])) if key in values else NOTHING
-
-
-def _link_to(entry: Entry) -> Any:
-    """A link to the object's own page, where it has one; whether it opens is that page's business."""
-    shown = entry.object_name or entry.object_id
-    if not shown:
-        return NOTHING
-    try:
-        url = reverse(f"admin:{entry.object_type.replace('.', '_')}_change", args=(entry.object_id,))
-    except NoReverseMatch:
-        return name(shown)
-    return format_html('<a class="link" href="{}"><bdi>{}</bdi></a>', url, shown)
 
 
 def _may_open(entry: Entry, request: HttpRequest) -> bool:

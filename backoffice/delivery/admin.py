@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -11,10 +12,10 @@ from django.urls import reverse
 from unfold.decorators import display
 
 from backoffice.delivery import line_admin  # noqa: F401  (registers its page)
-from backoffice.delivery.models import Attempt, Pause, Request
-from backoffice.navigation import visible
+from backoffice.delivery.models import Alert, Attempt, Pause, Request
+from backoffice.navigation import link_by_name, visible
 from backoffice.pages.objects import ObjectAdmin
-from backoffice.pages.parts import Fact, Panel, badge, code, link, when
+from backoffice.pages.parts import Fact, Panel, badge, code, link, name, when
 
 
 def kinds_of_requests() -> dict[str, type[Request]]:
@@ -122,6 +123,72 @@ class PauseAdmin(ObjectAdmin):
             note="It ends by itself when Endl answers again. An administrator can have it tried at once.",
             more=("Line to Endl", reverse("admin:delivery_line_changelist")),
         )
+
+
+class StillOpen(admin.SimpleListFilter):
+    """Open alerts first of all."""
+
+    title = "state"
+    parameter_name = "is"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", "Open"), ("cleared", "Cleared")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Alert]) -> QuerySet[Alert]:
+        if self.value() not in ("open", "cleared"):
+            return queryset
+        return queryset.filter(cleared_at__isnull=self.value() == "open")
+
+
+@admin.register(Alert)
+class AlertAdmin(ObjectAdmin):
+    """What a person has to look at. An alert clears itself when its cause is gone."""
+
+    list_display = ("shown_object", "message", "state", "started", "customer")
+    list_filter = (StillOpen, "kind", ("since", admin.DateFieldListFilter))
+    search_fields = ("object_name", "object_id", "message", "customer_endl_id")
+    ordering = ("-since",)
+    empty_words = "Nothing is wrong that a person would have to look at."
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def scoped(self, request: HttpRequest, rows: QuerySet[Alert]) -> QuerySet[Alert]:
+        mine = visible(apps.get_model(settings.CUSTOMER_MODEL), request)
+        return rows.filter(Q(customer_endl_id="") | Q(customer_endl_id__in=mine.values("endl_id")))
+
+    @display(description="About", ordering="object_name")
+    def shown_object(self, alert: Alert) -> Any:
+        return name(alert.object_name)
+
+    @display(description="State", ordering="cleared_at")
+    def state(self, alert: Alert) -> Any:
+        return badge("cleared", tone="quiet") if alert.cleared_at else badge("open", tone="alarm")
+
+    @display(description="Since", ordering="since")
+    def started(self, alert: Alert) -> Any:
+        return when(alert.since)
+
+    @display(description="Customer", ordering="customer_endl_id")
+    def customer(self, alert: Alert) -> Any:
+        return code(alert.customer_endl_id)
+
+    def badge_of(self, obj: Alert) -> Any:
+        return self.state(obj)
+
+    def panels(self, request: HttpRequest, obj: Alert) -> Iterable[Panel]:
+        facts = [
+            Fact("About", link_by_name(obj.object_type, obj.object_id, obj.object_name)),
+            Fact("What is wrong", obj.message),
+            Fact("Since", when(obj.since)),
+            Fact(
+                "Cleared",
+                when(obj.cleared_at),
+                "" if obj.cleared_at else "It clears itself when its cause is gone.",
+            ),
+            Fact("Customer", code(obj.customer_endl_id)),
+        ]
+        yield Panel("Alert", facts)
 
 
 def _request_of(attempt: Attempt) -> Request | None:

@@ -15,10 +15,10 @@ from backoffice import health
 from backoffice.access.models import User
 from backoffice.delivery import bell, line
 from backoffice.delivery.models import Line, Pause
-from backoffice.home import line_state
+from backoffice.home import line_state, where_it_leads
 from backoffice.mirror import reads
 from backoffice.mirror.models import Pull, Read
-from backoffice.navigation import admin_of, visible
+from backoffice.navigation import visible
 from backoffice.pages.fields import EndlId
 from backoffice.pages.forms import ActForm
 from backoffice.pages.objects import ObjectAdmin, the_person
@@ -34,6 +34,10 @@ class WhomToAskForm(ActForm):
     customer = EndlId(
         prefix="cus_", label="Business to ask", help_text="Its cardholders are asked for; nothing is changed."
     )
+
+
+# There is one line, and its page is its list.
+Line._meta.verbose_name_plural = "line to Endl"
 
 
 @admin.register(Line)
@@ -97,8 +101,7 @@ class LineAdmin(ObjectAdmin):
 
 
 def _connection() -> Iterable[Fact]:
-    yield Fact("Address", code(settings.ENDL_BASE_URL))
-    yield Fact("Environment", "Practice" if settings.PRACTICE else "Production")
+    yield from where_it_leads()
     yield Fact("API version", code(settings.ENDL_API_VERSION))
     key = badge("present", tone="good") if settings.ENDL_API_KEY else badge("missing")
     yield Fact("API key", key, "It is never shown.")
@@ -180,14 +183,10 @@ def _reads() -> Panel:
 def _pulls(request: HttpRequest) -> Panel:
     pulls = visible(Pull, request).exclude(trouble="").order_by("-trouble_at")[:20]
     rows = [(pull.kind, code(pull.customer_endl_id), pull.trouble, when(pull.trouble_at)) for pull in pulls]
-    more = ("All syncs", reverse("admin:mirror_pull_changelist")) if admin_of("mirror.pull") else None
-    headers = ("List", "Customer", "Trouble", "When")
-    return Panel(
-        "Syncs with trouble",
-        table=Table(headers, rows),
-        empty="Every list was read as it should be.",
-        more=more,
-    )
+    more = ("All syncs", reverse("admin:mirror_pull_changelist"))
+    table = Table(("List", "Customer", "Trouble", "When"), rows)
+    empty = "Every list was read as it should be."
+    return Panel("Syncs with trouble", table=table, empty=empty, more=more)
 
 
 def _try_now(person: User, given: dict[str, Any]) -> str:

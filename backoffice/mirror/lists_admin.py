@@ -20,7 +20,7 @@ from backoffice.pages.parts import Fact, Panel, badge, code, when
 class PullAdmin(ObjectAdmin):
     """One row for each list of each customer that the person works for."""
 
-    list_display = ("what", "customer_endl_id", "state", "confirmed", "items", "unreadable", "trouble")
+    list_display = ("what", "customer", "state", "confirmed", "items", "unreadable", "trouble")
     list_filter = ("kind",)
     search_fields = ("customer_endl_id", "trouble")
 
@@ -34,6 +34,10 @@ class PullAdmin(ObjectAdmin):
     @display(description="List", ordering="kind")
     def what(self, pull: Pull) -> str:
         return pull.kind.replace("_", " ").capitalize()
+
+    @display(description="Customer", ordering="customer_endl_id")
+    def customer(self, pull: Pull) -> Any:
+        return code(pull.customer_endl_id)
 
     @display(description="State")
     def state(self, pull: Pull) -> Any:

@@ -60,6 +60,8 @@ class OfficeAdmin(ModelAdmin):
         if lookup in self.allowed_lookups:
             return True
         filters = self.get_list_filter(request)
+        if any(getattr(item, "parameter_name", None) == lookup for item in filters):
+            return True
         listed = [
             item if isinstance(item, str) else item[0] for item in filters if not isinstance(item, type)
         ]

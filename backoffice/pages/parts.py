@@ -128,7 +128,19 @@ def money(amount: str, currency: str) -> SafeString:
     """An amount with its currency, right-aligned by the style sheet."""
     if not amount:
         return SafeString(NOTHING)
-    return format_html('<span class="money">{} <span class="currency">{}</span></span>', amount, currency)
+    return format_html(
+        '<span class="money">{} <span class="currency">{}</span></span>', grouped(amount), currency
+    )
+
+
+def grouped(amount: str) -> str:
+    """A plain decimal number with its thousands set apart; anything else as it came."""
+    whole, point, places = amount.partition(".")
+    digits = whole.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        return amount
+    sign = "-" if whole.startswith("-") else ""
+    return f"{sign}{int(digits):,}{point}{places}" if digits == str(int(digits)) else amount
 
 
 def dollars(cents: int | None) -> SafeString:

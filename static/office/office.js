@@ -34,6 +34,20 @@ window.addEventListener("pageshow", (event) => {
   }
 });
 
+// --- The sidebar stands open from 1280 pixels on, not only above -----------------------------------------
+
+document.addEventListener("alpine:init", () => {
+  const original = window.theme;
+  if (typeof original !== "function") return;
+  window.theme = (...given) => {
+    const data = original(...given);
+    data.themeBindings["x-resize.window"] = function () {
+      this.sidebarOpen = window.innerWidth >= 1280 && localStorage.getItem("sidebarOpen") !== "0";
+    };
+    return data;
+  };
+});
+
 // --- What the theme leaves unsaid to a screen reader and a keyboard ------------------------------------
 
 document.addEventListener("DOMContentLoaded", () => {
