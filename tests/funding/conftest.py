@@ -74,9 +74,9 @@ def a_token() -> str:
     return hashlib.sha256(str(timezone.now().timestamp()).encode()).hexdigest()[:32]
 
 
-def post_request(browser: Browser, wallet: Wallet, amount: str, **more: Any) -> Any:
+def post_request(browser: Browser, payer: Wallet, amount: str, **more: Any) -> Any:
     """Post the form that asks for a deposit."""
-    given = {"form_token": a_token(), "wallet": wallet.pk, "amount": amount, "chain": "", "note": "", **more}
+    given = {"form_token": a_token(), "wallet": payer.pk, "amount": amount, "chain": "", "note": ""} | more
     return browser.post(ADD_REQUEST, given)
 
 
