@@ -58,31 +58,26 @@ def link_by_name(object_type: str, object_id: str, shown: str) -> SafeString:
 
 
 def _group(request: HttpRequest, title: str, pages: list[tuple[str, ...]]) -> dict[str, Any]:
-    items = [item for page in pages if (item := _item(request, *page)) is not None]
+    items = [item for page in pages if (item := _item(request, page)) is not None]
     return {"title": title, "separator": True, "items": items}
 
 
-def _item(
-    request: HttpRequest, label: str, title: str, icon: str, waiting: str = "", permission: str = ""
-) -> dict[str, Any] | None:
+def _item(request: HttpRequest, page: tuple[str, ...]) -> dict[str, Any] | None:
+    label, title, icon, *counted = page
     model_admin = admin_of(label)
     if model_admin is None or not model_admin.has_view_permission(request):
         return None
     link = reverse(f"admin:{label.replace('.', '_')}_changelist")
-    item: dict[str, Any] = {
-        "title": title,
-        "icon": icon,
-        "link": link,
-        "active": request.path.startswith(link),
-    }
-    is_for_them = not permission or the_person(request).has_perm(permission)
-    if waiting and is_for_them and (count := _count(model_admin, request, waiting)):
+    item = {"title": title, "icon": icon, "link": link, "active": request.path.startswith(link)}
+    if counted and (count := _count(model_admin, request, *counted)):
         item |= {"badge": str(count) if count <= _MOST else f"{_MOST}+", "badge_variant": "warning"}
     return item
 
 
-def _count(model_admin: "ModelAdmin[Any]", request: HttpRequest, waiting: str) -> int:
+def _count(model_admin: "ModelAdmin[Any]", request: HttpRequest, waiting: str, permission: str = "") -> int:
     """How many rows wait: `waiting` is "column=value". Counts no further than what is shown."""
+    if permission and not the_person(request).has_perm(permission):
+        return 0
     column, _, value = waiting.partition("=")
     rows = model_admin.get_queryset(request).order_by().filter(**{column: None if value == "None" else value})
     return rows.values("pk")[: _MOST + 1].count()

@@ -136,7 +136,7 @@ INSTALLED_APPS = [
 ]
 # What the home page shows: the office knows its apps only by these names.
 HOME_PANELS = ["funding.home.panels", "cards.home.panels"]
-# The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value", and it is
+# The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value",
 # counted for who holds the permission, or for everybody who sees the page.
 NAVIGATION = [
     ("Cards", [

@@ -17,9 +17,9 @@ def has_field_errors(form: Form) -> bool:
 
 
 @register.filter
-def are_open(embedded: list[dict[str, Any]]) -> bool:
+def are_open(embedded: list[Any]) -> bool:
     """Whether any of the acts that stand on the page can be done now."""
-    return any(not entry["act"].why_not for entry in embedded)
+    return any(not entry.act.why_not for entry in embedded)
 
 
 @register.filter
