@@ -126,7 +126,7 @@ def close(approval: Approval, state: Approval.State, *, now: datetime) -> None:
     good_until = _good_until(now) if state == State.APPROVED else None
     pending = Approval.objects.filter(pk=approval.pk, state=State.PENDING)
     if not pending.update(state=state, decided_at=now, good_until=good_until):
-        raise AlreadyDecided(_who_was_first(approval))
+        raise AlreadyDecided(who_was_first(approval))
     approval.state, approval.decided_at, approval.good_until = state, now, good_until
 
 
@@ -195,7 +195,7 @@ def _check_checkers(approval: Approval) -> None:
 
 def _check_open(approval: Approval, person: User) -> None:
     if approval.state != State.PENDING:
-        raise AlreadyDecided(_who_was_first(approval))
+        raise AlreadyDecided(who_was_first(approval))
     if approval.decisions.filter(person=person).exists():
         raise AlreadyDecided("You have decided on this already.")
 
@@ -223,7 +223,8 @@ def _good_until(now: datetime) -> datetime:
     return now + timedelta(hours=settings.APPROVAL_HOURS)
 
 
-def _who_was_first(approval: Approval) -> str:
+def who_was_first(approval: Approval) -> str:
+    """Say who ended an approval, how and when; for the loser of a race."""
     if approval.state == State.CANCELLED and approval.decided_at is not None:
         return f"{approval.maker} was first: cancelled at {approval.decided_at:%H:%M:%S %Z}."
     try:

@@ -132,12 +132,19 @@ def cancel[Kind: Request](request: Kind, *, by: User, reason: str, now: datetime
     unsent = type(request)._default_manager.filter(pk=request.pk, state__in=_UNSENT, unclear_at=None)
     if not unsent.update(state=State.CANCELLED, state_at=now):
         request.refresh_from_db()
-        raise TooLate(f"It cannot be cancelled any more: it is {request.get_state_display().lower()}.")
+        raise TooLate(_why_too_late(request))
     if request.approval is not None:
         decisions.withdraw(request.approval, now=now)
     request.refresh_from_db()
     record(f"{request.kind}.cancel", request, by=by, reason=reason, new={"state": request.state})
     return request
+
+
+def _why_too_late(request: Request) -> str:
+    sentence = f"It cannot be cancelled any more: it is {request.get_state_display().lower()}."
+    if request.state == State.REJECTED and request.approval is not None:
+        return f"{sentence} {decisions.who_was_first(request.approval)}"
+    return sentence
 
 
 def may_cancel(request: Request, person: User) -> bool:

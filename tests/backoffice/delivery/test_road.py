@@ -97,7 +97,7 @@ class TestTheRawAnswer:
         finally:
             checkpoint.hooks.clear()
         [sealed] = seen
-        assert b"Id" not in sealed
+        assert b"createdAt" not in sealed
         assert b"encryptedDetails" not in sealed
         assert not RawAnswer.objects.exists()
 
