@@ -54,14 +54,17 @@ def cardholders_of(business: Customer, count: int, **more: Any) -> list[Cardhold
         Cardholder(
             endl_id=f"ch_{secrets.token_hex(6)}",
             customer=business,
-            first_name="Nadia",
-            last_name=f"Berg {number}",
-            email=f"nadia.{number}@example.com",
             first_seen_at=now,
             changed_at=now,
             payload={},
             digest="0",
-            **{"status": "active", **more},
+            **{
+                "first_name": "Nadia",
+                "last_name": f"Berg {number}",
+                "email": f"nadia.{number}@example.com",
+                "status": "active",
+                **more,
+            },
         )
         for number in range(count)
     )
