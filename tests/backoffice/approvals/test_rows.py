@@ -1,6 +1,8 @@
 """What the database itself refuses, whoever asks: by CHECK where a row suffices, by trigger where not."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import Error, connection, transaction
@@ -13,8 +15,10 @@ from funding import deposits
 from funding.models import DepositRequest, Wallet
 from tests.wishes import a_deposit, an_order, approval_of
 
+ANOTHER_KEY = "office-another-key-of-tests"
 
-def refused(sql: str, *values: object) -> str:
+
+def refused(sql: str, *values: Any) -> str:
     """Run raw SQL that must fail; returns the database's words."""
     with pytest.raises(Error) as told, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql, values)
@@ -30,7 +34,19 @@ def decision(approval: Approval, person: User, now: datetime, **other: object) -
     return Decision(**given)
 
 
-def refused_row(row: Decision | Approval) -> str:
+def a_copy(wish: DepositRequest, **changes: Any) -> DepositRequest:
+    """A second row like this one, with an approval of its own, that the ORM has not looked at."""
+    approval = approval_of(wish)
+    approval.pk = None
+    approval.save()
+    copy = DepositRequest.objects.get(pk=wish.pk)
+    copy.pk, copy.approval = None, approval
+    for name, value in {"form_token": "other", "idempotency_key": ANOTHER_KEY, **changes}.items():
+        setattr(copy, name, value)
+    return copy
+
+
+def refused_row(row: Decision | Approval | DepositRequest) -> str:
     with pytest.raises(Error) as told, transaction.atomic():
         row.save(force_insert=True)
     return str(told.value)
@@ -134,14 +150,7 @@ class TestRequests:
         assert "only when approved" in words
 
     def test_none_starts_approved_unless_it_is(self, wish: DepositRequest) -> None:
-        approval = approval_of(wish)
-        approval.pk = None
-        approval.save()
-        copy = DepositRequest.objects.get(pk=wish.pk)
-        copy.pk, copy.form_token, copy.idempotency_key = None, "other", "office-another-key-of-tests"
-        copy.approval, copy.state = approval, "approved"
-        with pytest.raises(Error, match="approved only"), transaction.atomic():
-            copy.save(force_insert=True)
+        assert "approved only" in refused_row(a_copy(wish, state="approved"))
 
     @pytest.mark.parametrize(
         "change", ["amount = 26", "currency = 'USDT'", "chain = 'tron'", "note = 'x'", "path = '/x'",
@@ -179,9 +188,24 @@ class TestRequests:
         assert "stay" in refused("DELETE FROM funding_depositrequest")
 
     @pytest.mark.parametrize("amount", ["0", "-1", "1000000000000"])
-    def test_amounts_are_amounts(self, wallet: Wallet, maker: User, now: datetime, amount: str) -> None:
-        with pytest.raises(Error):
-            a_deposit(wallet, by=maker, now=now, amount=amount)
+    def test_amounts_are_amounts(self, wish: DepositRequest, amount: str) -> None:
+        assert "depositrequest_amount" in refused_row(a_copy(wish, amount=Decimal(amount)))
+
+    def test_a_key_that_is_too_short_is_no_key(self, wish: DepositRequest) -> None:
+        assert "key_is_long_enough" in refused_row(a_copy(wish, idempotency_key="1"))
+
+    def test_a_key_serves_one_request(self, wish: DepositRequest) -> None:
+        words = refused_row(a_copy(wish, idempotency_key=wish.idempotency_key))
+        assert "idempotency_key" in words
+
+    def test_what_is_sent_has_a_lease(self, wish: DepositRequest, checker: User, now: datetime) -> None:
+        deposits.approve_deposit(request=wish, by=checker, seen=approval_of(wish).facts_hash, now=now)
+        words = refused("UPDATE funding_depositrequest SET state = 'sending'")
+        assert "sending_has_a_lease" in words
+
+    def test_what_endl_took_has_its_deposit(self, wish: DepositRequest) -> None:
+        words = refused("UPDATE funding_depositrequest SET state = 'submitted'")
+        assert "taken_has_its_deposit" in words
 
     def test_keys_are_unique_and_long(self, wallet: Wallet, maker: User, now: datetime) -> None:
         first, second = (a_deposit(wallet, by=maker, now=now) for _ in range(2))
