@@ -32,7 +32,7 @@ def sync_deposits(*, customer: Customer, endl: api.Client, by: Actor, now: datet
             is_known=bool(customer.is_known),
             now=now,
         ),
-        lambda found: _take_in_deposits(customer, found, now),
+        lambda listed: _take_in_deposits(customer, listed, now),
         endl=endl,
         by=by,
         now=now,
@@ -50,7 +50,7 @@ def sync_withdrawals(*, customer: Customer, endl: api.Client, by: Actor, now: da
             is_known=bool(customer.is_known),
             now=now,
         ),
-        lambda found: _take_in_withdrawals(customer, found, now),
+        lambda listed: _take_in_withdrawals(customer, listed, now),
         endl=endl,
         by=by,
         now=now,
@@ -61,7 +61,7 @@ def _sync(
     kind: str,
     customer: Customer,
     question: Callable[[], api.Listing[Any]],
-    take_in: Callable[[list[Any]], pull.Taken],
+    take_in: Callable[[api.Listing[Any]], pull.Taken],
     *,
     endl: api.Client,
     by: Actor,
@@ -81,7 +81,7 @@ def _sync(
         pull.fail(running, problem.message, now=now)
         return pull.Taken()
     with transaction.atomic():
-        taken = take_in(listed.items)
+        taken = take_in(listed)
         pull.confirm(running, items=len(listed.items), unreadable=listed.unreadable, now=now)
         if taken.is_news:
             record(f"customer.sync_{kind}", customer, by=by, new=taken.as_counts())
@@ -131,18 +131,35 @@ def _confirm_reread(customer: Customer, found: list[api.Deposit]) -> int:
     return Deposit.objects.filter(pk__in=again).update(is_not_reread=False) if again else 0
 
 
-def _take_in_deposits(customer: Customer, found: list[api.Deposit], now: datetime) -> pull.Taken:
+def _take_in_deposits(customer: Customer, listed: api.Listing[api.Deposit], now: datetime) -> pull.Taken:
+    found = listed.items
     _learn_wallets(customer, {deposit.wallet_id for deposit in found}, None, now)
     rows = Deposit.objects.filter(customer=customer)
-    taken = pull.take_in(rows, _own(Deposit, customer, found), _deposit_columns(customer), now=now)
+    taken = pull.take_in(
+        rows, _own(Deposit, customer, found), _deposit_columns(customer), now=now, whole=_is_whole(listed)
+    )
     _confirm_reread(customer, found)
     return taken
 
 
-def _take_in_withdrawals(customer: Customer, found: list[api.Withdrawal], now: datetime) -> pull.Taken:
+def _take_in_withdrawals(
+    customer: Customer, listed: api.Listing[api.Withdrawal], now: datetime
+) -> pull.Taken:
+    found = listed.items
     _learn_wallets(customer, {_wallet_of(withdrawal) for withdrawal in found}, None, now)
     rows = Withdrawal.objects.filter(customer=customer)
-    return pull.take_in(rows, _own(Withdrawal, customer, found), _withdrawal_columns(customer), now=now)
+    return pull.take_in(
+        rows,
+        _own(Withdrawal, customer, found),
+        _withdrawal_columns(customer),
+        now=now,
+        whole=_is_whole(listed),
+    )
+
+
+def _is_whole(listed: api.Listing[Any]) -> bool:
+    """Whether the list can tell what is missing: what could not be read may be any of our rows."""
+    return listed.unreadable == 0
 
 
 def _own[S: (api.Deposit, api.Withdrawal)](

@@ -40,8 +40,9 @@ class MovementAdmin(Scoped, MirrorAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         pulls = Pull.objects.filter(kind=self.pull_kind, customer_endl_id=OuterRef("customer__endl_id"))
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(listed_at=Subquery(pulls.values("confirmed_at")[:1]))
+        rows = super().get_queryset(request)
+        found: QuerySet[Any] = rows.annotate(listed_at=Subquery(pulls.values("confirmed_at")[:1]))
+        return found
 
     @display(description="Amount", ordering="amount")
     def shown_amount(self, moved: Any) -> Any:

@@ -61,7 +61,7 @@ def send(request_deposit: Request, approve: Any, endl: Client) -> Request:
     """Ask for a deposit, approve it, and drive it as far as it goes."""
 
     def drive(amount: str = "12.50", **more: Any) -> DepositRequest:
-        wish = approve(request_deposit(amount, **more))
+        wish: DepositRequest = approve(request_deposit(amount, **more))
         sender.deliver(deposits.ROAD, wish.pk, endl=endl)
         wish.refresh_from_db()
         return wish

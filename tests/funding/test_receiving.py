@@ -90,7 +90,20 @@ class TestSignatures:
         assert deliver(raw, at=timezone.now() + timedelta(seconds=seconds)).status_code == 401
 
     @pytest.mark.parametrize(
-        "at", ["nan", "inf", "-1", "1.9e9", "0x1", "9" * 20, "", " ", "١٧٠٠٠٠٠٠٠٠", "1700000000.5", "+1"]
+        "at",
+        [
+            "nan",
+            "inf",
+            "-1",
+            "1.9e9",
+            "0x1",
+            "9" * 20,
+            "",
+            " ",
+            "\u0661\u0667\u0660\u0660\u0660\u0660\u0660\u0660\u0660\u0660",
+            "1700000000.5",
+            "+1",
+        ],
     )
     def test_a_time_that_is_no_number_of_seconds_is_refused(self, at: str) -> None:
         raw = an_event()
@@ -98,9 +111,23 @@ class TestSignatures:
 
     @pytest.mark.parametrize(
         "signature",
-        ["", "v1", "v1,", "v1,a", "v1,é", "v2,AAAA", ",", "v1,  v1,", "v1,AAAA,v1,AAAA", "x" * 10_000, "v1,A " * 2000,
-         "v1a," + "A" * 44, "\xff\xfe", "v1," + "=" * 44],
-    )  # fmt: skip
+        [
+            "",
+            "v1",
+            "v1,",
+            "v1,a",
+            "v1,é",
+            "v2,AAAA",
+            ",",
+            "v1,  v1,",
+            "v1,AAAA,v1,AAAA",
+            "x" * 10_000,
+            "v1,A " * 2000,
+            "v1a," + "A" * 44,
+            "\xff\xfe",
+            "v1," + "=" * 44,
+        ],
+    )
     def test_an_odd_signature_is_refused_and_nothing_breaks(self, signature: str) -> None:
         raw = an_event()
         assert deliver(raw, headers={**signed(raw), "webhook-signature": signature}).status_code == 401
@@ -147,17 +174,31 @@ class TestSignatures:
 class TestBodies:
     @pytest.mark.parametrize(
         "raw",
-        [b"", b"[]", b"null", b"42", b'"text"', b"{", b"{}garbage", b"\xef\xbb\xbf{}", b"\xff\xfe{", b'{"a":1,"a":2}',
-         b'{"a":NaN}', b'{"data":{"amount":1,"amount":2}}', b"[" * 30_000, b'{"a":' + b"9" * 5000 + b"}"],
-    )  # fmt: skip
+        [
+            b"",
+            b"[]",
+            b"null",
+            b"42",
+            b'"text"',
+            b"{",
+            b"{}garbage",
+            b"\xef\xbb\xbf{}",
+            b"\xff\xfe{",
+            b'{"a":1,"a":2}',
+            b'{"a":NaN}',
+            b'{"data":{"amount":1,"amount":2}}',
+            b"[" * 30_000,
+            b'{"a":' + b"9" * 5000 + b"}",
+        ],
+    )
     def test_what_is_no_event_is_answered_400_though_signed(self, raw: bytes) -> None:
         assert deliver(raw).status_code == 400
         assert not WebhookEvent.objects.exists()
 
-    @pytest.mark.parametrize("length", [None, "0", "10", "abc", "-5", "٣", "9" * 30])
+    @pytest.mark.parametrize("length", [None, "0", "10", "abc", "-5", "\u0663", "9" * 30])
     def test_over_64_kb_is_never_stored_whatever_the_length_says(self, length: str | None) -> None:
         raw = b'{"id":"e","data":"' + b"x" * 70_000 + b'"}'
-        more = {} if length is None else {"CONTENT_LENGTH": length}
+        more: Any = {} if length is None else {"CONTENT_LENGTH": length}
         answer = Browser().post(HOOK, data=raw, content_type="application/json", headers=signed(raw), **more)
         assert answer.status_code in (401, 413)
         assert not WebhookEvent.objects.exists()
