@@ -83,7 +83,8 @@ class TestWhatEndlSays:
     def test_shows_it_and_what_to_do(
         self, column: str, badge: str, advice: str, manager: User, client_of: SignIn
     ) -> None:
-        customer = a_business(manager, **{column: False}, learned_message="Endl's own words")
+        customer = a_business(manager, learned_message="Endl's own words")
+        Customer.objects.update(**{column: False})
         browser = client_of(manager)
         page = texts_of(browser, url("customer", "change", customer.pk))
         assert badge in page
