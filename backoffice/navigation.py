@@ -26,8 +26,9 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups of pages that this person may open. Counted once a request."""
     found: list[dict[str, Any]] | None = getattr(request, _REMEMBERED, None)
     if found is None:
+        home = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
         groups = (_group(request, *each) for each in settings.NAVIGATION)
-        found = [group for group in groups if group["items"]]
+        found = [{"items": [home]}, *(group for group in groups if group["items"])]
         setattr(request, _REMEMBERED, found)
     return found
 

@@ -136,6 +136,9 @@ INSTALLED_APPS = [
 ]
 # What the home page shows: the office knows its apps only by these names.
 HOME_PANELS = ["funding.home.panels", "cards.home.panels"]
+# What `sync` and `create_sample_activity` call, in this order.
+SYNCS = ["cards.sync.sync_cardholders", "funding.deposits.sync_money"]
+SAMPLES = ["cards.sample.make", "funding.sample.make"]
 # The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value",
 # counted for who holds the permission, or for everybody who sees the page.
 NAVIGATION = [
@@ -274,7 +277,10 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "admin:index"
 ACCOUNT_ADAPTER = "backoffice.access.adapters.AccountAdapter"
-ACCOUNT_FORMS = {"login": "backoffice.access.sign_in.SignInForm"}
+ACCOUNT_FORMS = {
+    "login": "backoffice.access.sign_in.SignInForm",
+    "change_password": "backoffice.access.sign_in.OwnPasswordForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

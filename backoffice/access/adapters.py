@@ -17,6 +17,16 @@ _ABOUT = "access.authenticator"
 class AccountAdapter(DefaultAccountAdapter):
     """People are made by an administrator; nobody signs up."""
 
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": "That sign-in name and that password do not go together.",
+        "enter_current_password": "That is not the password you have now.",
+        "incorrect_code": "That code is wrong or was used before. Wait for the next one.",
+        "too_many_login_attempts": "Too many tries. Wait five minutes, then try again.",
+        "account_inactive": "This account is switched off.",
+        "incorrect_password": "That is not your password.",
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 

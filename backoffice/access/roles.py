@@ -60,6 +60,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         *_SEES_MONEY,
         "cards.sync_customer",
         "cards.view_cardorder",
+        "cards.view_cardholderrequest",
         "cards.view_cardholder",
         "cards.view_card",
         "funding.view_webhookevent",

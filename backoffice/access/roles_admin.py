@@ -69,11 +69,15 @@ def acts_in_words(role: str) -> str:
 
 def _acts(permissions: Iterable[Permission]) -> str:
     acts = sorted(_words(each) for each in permissions if not each.codename.startswith("view_"))
-    return ", ".join(acts).capitalize() or "Look only"
+    return _sentence(", ".join(acts)) or "Look only"
 
 
 def _words(permission: Permission) -> str:
     return permission.name.removeprefix("Can ").removeprefix("can ")
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _matrix() -> Table:
@@ -84,7 +88,7 @@ def _matrix() -> Table:
     }
     every = {permission for allowed in roles.ROLES.values() for permission in allowed if permission in known}
     ordered = sorted(every, key=lambda permission: ("view_" in permission, known[permission]))
-    rows = [(known[permission].capitalize(), *_marks(permission)) for permission in ordered]
+    rows = [(_sentence(known[permission]), *_marks(permission)) for permission in ordered]
     return Table(("May", *(role.capitalize() for role in roles.ROLES)), rows)
 
 

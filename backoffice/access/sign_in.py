@@ -1,8 +1,8 @@
-"""The form of the sign-in page, in the office's words."""
+"""The forms of signing in, in the office's words."""
 
 from typing import Any
 
-from allauth.account.forms import LoginForm
+from allauth.account.forms import ChangePasswordForm, LoginForm
 
 
 class SignInForm(LoginForm):
@@ -13,3 +13,14 @@ class SignInForm(LoginForm):
         self.fields["login"].label = "Sign-in name"
         self.fields["login"].widget.attrs["autofocus"] = True
         self.fields["password"].help_text = ""
+
+
+class OwnPasswordForm(ChangePasswordForm):
+    """Asks for the old password and, twice, for the new one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["oldpassword"].label = "The password you have now"
+        self.fields["password1"].label = "New password"
+        self.fields["password1"].help_text = "At least 12 characters, not a common one, not like your name."
+        self.fields["password2"].label = "New password again"

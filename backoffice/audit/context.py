@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+import structlog
 from django.http import HttpRequest, HttpResponse
 
 
@@ -47,12 +48,18 @@ def origin_of(request: HttpRequest) -> Origin:
     key = request.session.session_key or ""
     age = factor_age_seconds(request)
     return Origin(
-        request_id=request.headers.get("X-Request-ID", "")[:64] or secrets.token_hex(8),
+        request_id=_request_id(),
         address=request.META.get("REMOTE_ADDR", "")[:64],
         session=hashlib.sha256(key.encode()).hexdigest()[:16] if key else "",
         factor="" if age is None else accepted_factor(),
         factor_age_seconds=None if age is None else max(0, int(age)),
     )
+
+
+def _request_id() -> str:
+    """The id under which the log knows this request, so that entry and lines are found by one reference."""
+    known = structlog.contextvars.get_contextvars().get("request_id", "")
+    return str(known)[:64] or secrets.token_hex(8)
 
 
 class AuditMiddleware:
