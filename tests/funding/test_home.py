@@ -91,9 +91,15 @@ class TestPicture:
     def moved(self, business: Customer) -> None:
         now = timezone.now()
         for number, (days, status, currency) in enumerate(
-            [(0, "completed", "USDC"), (0, "completed", "USD"), (2, "failed", "USDC"), (29, "pending", "USDC"),
-             (31, "completed", "USDC"), (1, "on_hold", "USDC")]
-        ):  # fmt: skip
+            [
+                (0, "completed", "USDC"),
+                (0, "completed", "USD"),
+                (2, "failed", "USDC"),
+                (29, "pending", "USDC"),
+                (31, "completed", "USDC"),
+                (1, "on_hold", "USDC"),
+            ]
+        ):
             a_deposit(
                 business,
                 depositId=f"cdp_{number}",
