@@ -62,7 +62,7 @@ class ChangeCustomerForm(ActForm):
     is_active = forms.BooleanField(
         label="In use",
         required=False,
-        help_text="Take the tick away to stop syncing it and to refuse new requests.",
+        help_text="Switched off, it is not synced and nothing can be requested for it.",
         widget=widgets.UnfoldBooleanSwitchWidget(),
     )
 
@@ -222,7 +222,10 @@ class IssueForm(OperationForm):
         widget=widgets.UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
     purpose = PlainText(
-        label="Purpose", max_length=140, help_text="What the card is for, up to 140 characters."
+        label="Purpose",
+        max_length=140,
+        help_text="Up to 140 characters; it stays here unless this office is set up to send it.",
+        error_messages={"required": "Say what the card is for."},
     )
 
     def prepare(self) -> None:

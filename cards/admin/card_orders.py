@@ -21,6 +21,7 @@ from backoffice.pages.forms import FormAdmin, OptionalReasonForm
 from backoffice.pages.objects import the_person
 from backoffice.pages.parts import Act, Fact, Panel, dollars, link, name, when
 from cards import issuing, tasks
+from cards.admin import unclear
 from cards.admin.common import CustomerFilter, add_url, pk_in
 from cards.admin.masks import masked_of
 from cards.forms import IssueForm
@@ -36,7 +37,7 @@ class CardOrderAdmin(Scoped, FormAdmin):
 
     scope_path = "cardholder__customer"
     add_form_class = IssueForm
-    act_names = ("decide", "cancel")
+    act_names = ("decide", "cancel", *unclear.ACT_NAMES)
     is_live = True
     list_display = (
         "shown_purpose", "shown_amount", "shown_holder", "shown_customer", "shown_state", "maker", "asked_at",
@@ -112,7 +113,7 @@ class CardOrderAdmin(Scoped, FormAdmin):
                 form=DecideForm,
                 why_not=decisions.why_not(obj.approval, person),
                 is_embedded=True,
-                lead="You agree to exactly what is shown below, to the byte.",
+                lead="You agree to exactly what this page shows, to the byte.",
             )
         if desk.may_cancel(obj, person) or _cancels_late(request, obj):
             yield Act(
@@ -124,6 +125,7 @@ class CardOrderAdmin(Scoped, FormAdmin):
             )
         if self.has_add_permission(request) and (label := _again_label(obj)):
             yield Act("again", label, href=add_url(CardOrder, again=obj.pk))
+        yield from unclear.acts(obj, person)
 
     def panels(self, request: HttpRequest, obj: CardOrder) -> Iterable[Panel]:
         yield Panel("Card order", list(_facts(obj)))

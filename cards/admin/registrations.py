@@ -17,6 +17,7 @@ from backoffice.pages.forms import FormAdmin, OptionalReasonForm
 from backoffice.pages.objects import the_person
 from backoffice.pages.parts import Act, Fact, Panel, link, name, when
 from cards import registering, tasks
+from cards.admin import unclear
 from cards.admin.common import CustomerFilter, add_url, pk_in
 from cards.forms import RegisterForm
 from cards.models import CardholderRequest
@@ -31,11 +32,12 @@ class RegistrationAdmin(Scoped, FormAdmin):
 
     scope_path = "customer"
     add_form_class = RegisterForm
-    act_names = ("cancel",)
+    act_names = ("cancel", *unclear.ACT_NAMES)
     is_live = True
     list_display = ("shown_name", "shown_customer", "shown_email", "shown_state", "maker", "asked_at")
     list_filter = (
         "state",
+        "needs_person",
         ("customer", CustomerFilter),
         ("created_at", admin.DateFieldListFilter),
         ("state_at", admin.DateFieldListFilter),
@@ -99,6 +101,7 @@ class RegistrationAdmin(Scoped, FormAdmin):
             )
         if obj.state in _CAME_TO_NOTHING and self.has_add_permission(request):
             yield Act("again", "Register again with changes", href=add_url(CardholderRequest, again=obj.pk))
+        yield from unclear.acts(obj, person)
 
     def panels(self, request: HttpRequest, obj: CardholderRequest) -> Iterable[Panel]:
         yield Panel("Registration", list(_facts(obj)))

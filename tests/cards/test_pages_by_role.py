@@ -18,7 +18,7 @@ NOUNS = (
 )  # fmt: skip
 SEES = {
     "maker": {"customer"},
-    "checker": {"customer", "cardholder", "cardorder", "card"},
+    "checker": {"customer", "cardholder", "cardholderrequest", "cardorder", "card"},
     "manager": {"customer", "cardholderrequest", "cardholder", "cardorder", "card", "cardholderreview"},
     "compliance": set(NOUNS) - {"assignment"},
     "auditor": set(NOUNS),

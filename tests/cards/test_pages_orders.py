@@ -85,7 +85,11 @@ class TestAmount:
 
 class TestTheForm:
     def test_wants_a_purpose_of_at_most_140_characters(self, holder: Cardholder, desk: Browser) -> None:
-        for typed, told in (("", "required"), ("x" * 141, "at most 140"), ("a\u202eb", "direction")):
+        for typed, told in (
+            ("", "Say what the card is for."),
+            ("x" * 141, "at most 140"),
+            ("a\u202eb", "direction"),
+        ):
             answer = submit(desk, "cardorder", cardholder=holder.pk, amount="5", purpose=typed)
             assert told in errors(answer)["purpose"][0]
 
