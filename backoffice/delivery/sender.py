@@ -17,9 +17,9 @@ from backoffice import endl as api
 from backoffice import vault
 from backoffice.approvals import decisions
 from backoffice.audit.trail import Refusal, record
-from backoffice.delivery import claims, line, raw
+from backoffice.delivery import claims, holds, line, raw
 from backoffice.delivery.checkpoint import checkpoint
-from backoffice.delivery.models import Attempt, Pause, RawAnswer, Request, State
+from backoffice.delivery.models import Attempt, Hold, Pause, RawAnswer, Request, State
 
 Clock = Callable[[], datetime]
 Outcome = Attempt.Outcome
@@ -45,9 +45,11 @@ class Road[R: Request, Made]:
         look: before a repeat, looks whether it happened; returns what Endl made, None when it did not.
         refused: learns from a refusal what it says of others than the request.
         pauses: what, beside everything, holds this kind back.
+        hold: which hold of a person's stops this kind.
     """
 
     model: type[R]
+    hold: Hold.Scope
     read: Callable[[api.Answer], Made]
     gate: Callable[[R, datetime], None]
     arrive: Callable[[R, Made, datetime], None]
@@ -70,6 +72,7 @@ def deliver[R: Request](
     """
     if not _may_start(road, pk, clock()):
         return
+    checkpoint("before-claim")
     request = claims.claim(road.model, pk, now=clock())
     if request is None:
         return
@@ -82,7 +85,7 @@ def deliver[R: Request](
 
 
 def _may_start[R: Request](road: Road[R, Any], pk: int, now: datetime) -> bool:
-    if line.slow_until(now) or line.is_paused():
+    if line.slow_until(now) or line.is_paused() or holds.is_held(road.hold):
         return False
     held_back = bool(road.pauses) and line.is_paused(*road.pauses)
     return not held_back or (

@@ -1,0 +1,144 @@
+"""Every crash point of the road times every kill: a worker that dies, or what it stands on does."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from django.db import connections
+
+from tests.faults import seam_files as files
+from tests.faults.desk import OPERATIONS, TASKS, History, Place
+from tests.faults.ground import until
+from tests.faults.judge import Bad, Ledger
+from tests.faults.office import Office
+from tests.faults.report import Outcome
+from tests.faults.stage import LONG_RECOVERY_SECONDS, RECOVERY_SECONDS, Group, Stage
+
+KINDS = ("deposit", "card", "registration")
+# In the order of the road. Where a name of the list of crash points (C0 to C7) has one, it stands beside it.
+POINTS = (
+    "before-claim",  # C0
+    "after-claim",  # C1
+    "before-send",  # C1, with the attempt on record
+    "while-sent",  # C2
+    "after-send",  # C3
+    "after-raw",  # C4
+    "after-envelope",  # C5, what comes only once is committed
+    "before-settled",  # C5
+    "after-settled",  # C6 and C7: the row is the outbox
+)
+# Points that only a card order passes.
+_OF_CARDS = ("after-envelope",)
+_REACH_SECONDS = 15.0
+_HANG_SECONDS = 1.4
+
+
+def _break_database(office: Office) -> None:
+    office.cluster.restart_at_once()
+    connections.close_all()
+
+
+def _stop_worker(office: Office) -> None:
+    os.kill(office.processes["worker"].pid, signal.SIGTERM)
+
+
+def _kill_children(office: Office) -> None:
+    for pid in office.processes["worker"].children():
+        os.kill(pid, signal.SIGKILL)
+
+
+# What the harness does while everybody pauses at the point.
+KILLS: dict[str, Callable[[Office], None] | None] = {
+    "exit": None,
+    "child": None,
+    "parent": Office.orphan_worker,
+    "both": Office.crash_worker,
+    "database": _break_database,
+    "broker": lambda office: office.broker.crash(),
+    "wiped": lambda office: office.broker.wipe(),
+    "emulator": Office.crash_emulator,
+}
+# At these, what a process has read or not read dies with it.
+_DIES_WITH_ANSWER = {"exit", "child", "parent", "both"}
+
+
+def groups(quick: bool) -> list[Group]:
+    """All of them; the short form touches every point and every kill once."""
+    made = [(point, kill) for point in POINTS for kill in KILLS]
+    if quick:
+        names = list(KILLS)
+        made = [(point, names[place % len(names)]) for place, point in enumerate(POINTS)]
+    return [_group(point, kill, 1 if quick else 2) for point, kill in made]
+
+
+def _group(point: str, kill: str, each: int) -> Group:
+    kinds = ("card",) if point in _OF_CARDS else KINDS
+    names = tuple(f"crash {point} x {kill} x {kind}" for kind in kinds)
+    return Group(names, partial(_play, point, kill, kinds, each))
+
+
+def _play(point: str, kill: str, kinds: tuple[str, ...], each: int, stage: Stage) -> Iterator[Outcome]:
+    place = stage.desk.place()
+    strike = _while_sent if point == "while-sent" else _at_checkpoint
+    histories, ended, more = strike(stage, place, point, kill, kinds, each)
+    within = LONG_RECOVERY_SECONDS if kill == "wiped" else RECOVERY_SECONDS
+    recovery = stage.settle(histories, since=ended, within=within)
+    for kind in kinds:
+        own = [history for history in histories if history.kind == kind]
+        name = f"crash {point} x {kill} x {kind}"
+        yield stage.close(name, own, recovery=recovery, more=more)
+        more = []
+
+
+def _at_checkpoint(
+    stage: Stage, place: Place, point: str, kill: str, kinds: tuple[str, ...], each: int
+) -> tuple[list[History], float, list[Bad]]:
+    deed = kill if kill in ("exit", "child") else "pause"
+    firsts = stage.desk.next_pks()
+    plan = files.Plan(stage.next_number(), point, deed, {TASKS[kind]: firsts[TASKS[kind]] for kind in kinds})
+    files.arm(stage.office.control, plan)
+    may_lose = point == "after-send" and kill in _DIES_WITH_ANSWER
+    histories = _wishes(stage, place, kinds, each, may_lose)
+    stage.desk.ring(*histories)
+    came = partial(files.how_many_reached, stage.office.control, plan)
+    all_came = until(lambda: came() >= len(histories), _REACH_SECONDS)
+    act = KILLS[kill]
+    if act is not None:
+        act(stage.office)
+    files.go_file(stage.office.control, plan).touch()
+    files.disarm(stage.office.control)
+    more = [] if all_came else [Bad("stuck", f"Only {came()} of {len(histories)} came to the point.")]
+    return histories, time.monotonic(), more
+
+
+def _while_sent(
+    stage: Stage, place: Place, point: str, kill: str, kinds: tuple[str, ...], each: int
+) -> tuple[list[History], float, list[Bad]]:
+    """Endl has done it and takes its time to say so; meanwhile something dies."""
+    for kind in kinds:
+        stage.office.endl(
+            "faults", operation=OPERATIONS[kind], customer=place.customer.endl_id, kind="hang", when="after",
+            seconds=_HANG_SECONDS, times=each,
+        )  # fmt: skip
+    # A worker that is told to stop hears Endl out first: nothing is lost by that, nor by a database that goes.
+    may_lose = kill in ("child", "parent", "both", "emulator")
+    histories = _wishes(stage, place, kinds, each, may_lose)
+    stage.desk.ring(*histories)
+    keys = {history.row.idempotency_key for history in histories}
+    done = until(lambda: keys <= set(Ledger(stage.office).by_key), _REACH_SECONDS)
+    act = {"exit": _stop_worker, "child": _kill_children}.get(kill) or KILLS[kill]
+    assert act is not None
+    act(stage.office)
+    more = [] if done else [Bad("stuck", "Not all of them came to Endl.")]
+    return histories, time.monotonic(), more
+
+
+def _wishes(stage: Stage, place: Place, kinds: tuple[str, ...], each: int, may_lose: bool) -> list[History]:
+    made = [stage.desk.wish(kind, place) for kind in kinds for _ in range(each)]
+    for history in made:
+        history.may_lose = may_lose
+        # Where Endl's answer died with the process, a repeat of a card's key tells only that the card exists.
+        history.note = f"customer {place.customer.endl_id}"
+    return made

@@ -1,0 +1,56 @@
+"""One fault run: all groups of cells in order, then the whole ledger once more."""
+
+import django
+
+django.setup()
+
+import logging
+
+from django.utils import timezone
+
+from backoffice.celery import app  # noqa: F401  (what we ring must go to the run's own broker)
+from funding import invariants
+from tests.faults import crashes
+from tests.faults.desk import MODELS, Desk, History, patiently
+from tests.faults.judge import Bad, Judge
+from tests.faults.office import Office
+from tests.faults.report import Outcome, Report
+from tests.faults.stage import Group, Stage
+
+
+def run(office: Office, *, seed: int, quick: bool, only: str) -> int:
+    """Play the groups whose names hold `only`. Returns the exit code."""
+    logging.disable(logging.CRITICAL)
+    chosen = [group for group in _groups(quick) if any(only in name for name in group.names)]
+    report = Report(sum(len(group.names) for group in chosen) + 1, seed)
+    desk = Desk(office)
+    desk.hire()
+    stage = Stage(office, desk, seed, quick, report.say)
+    for group in chosen:
+        for outcome in group.play(stage):
+            report.cell(outcome)
+    report.cell(_whole(office))
+    return report.finish()
+
+
+def _groups(quick: bool) -> list[Group]:
+    return crashes.groups(quick)
+
+
+def _whole(office: Office) -> Outcome:
+    """Everything that was asked for in the run, against everything that Endl did."""
+    judge = Judge(office)
+    bad = [(each, []) for each in judge.strays()]
+    for kind, model in MODELS.items():
+        for pk in model._default_manager.values_list("pk", flat=True):
+            found = judge.judge(History(kind, pk, may_lose=True))
+            bad += [(each, [f"{kind} {pk}"]) for each in found]
+    breaches = patiently(lambda: invariants.breaches(now=timezone.now()))
+    bad += [(_breach(breach), []) for breach in breaches]
+    return Outcome(
+        "everything, against the whole ledger", 0, bad, note=f"{len(judge.ledger.entries)} effects"
+    )
+
+
+def _breach(breach: str) -> Bad:
+    return Bad("stuck" if breach.startswith("I9:") else "misstated", f"An invariant is broken: {breach}")
