@@ -13,9 +13,9 @@ from backoffice.access.models import User
 from backoffice.approvals import decisions
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk, line
-from backoffice.delivery.models import State
+from backoffice.delivery.models import Hold, State
 from backoffice.delivery.sender import GateClosed, Road
-from backoffice.mirror import reads
+from backoffice.mirror import pull, reads
 from backoffice.money import plain
 from cards import customers, scope
 from cards.models import Customer
@@ -242,6 +242,14 @@ def settle(deposit: Deposit, *, by: str, now: datetime) -> None:
             record(f"deposit.{state}", wish, by=by, new={"status": deposit.status})
 
 
+def sync_money(*, customer: Customer, endl: api.Client, by: str, now: datetime) -> pull.Taken:
+    """Make a customer's deposits and withdrawals true, and let the requests follow. Returns what changed."""
+    taken = sync.sync_deposits(customer=customer, endl=endl, by=by, now=now)
+    taken += sync.sync_withdrawals(customer=customer, endl=endl, by=by, now=now)
+    settle_ended(customer=customer, by=by, now=now)
+    return taken
+
+
 def settle_ended(*, customer: Customer, by: str, now: datetime) -> None:
     """Let every request of a customer follow whose deposit has ended, such as after a sync."""
     ended = Deposit.objects.filter(
@@ -284,5 +292,6 @@ def learn_from_refusal(wish: DepositRequest, error: api.EndlError, now: datetime
 
 
 ROAD: Road[DepositRequest, api.Deposit] = Road(
-    model=DepositRequest, read=api.read_deposit, gate=_gate, arrive=_arrive, refused=learn_from_refusal
+    model=DepositRequest,
+    hold=Hold.Scope.MONEY, read=api.read_deposit, gate=_gate, arrive=_arrive, refused=learn_from_refusal
 )

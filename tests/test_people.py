@@ -1,5 +1,7 @@
 """The people and things of the tests are what their names say."""
 
+from collections.abc import Callable
+
 import pytest
 from django.test import Client as Browser
 
@@ -10,8 +12,8 @@ from cards.models import Cardholder, Customer
 from funding.models import Wallet
 
 
-def test_a_person_signs_in_and_sees_the_office(client_of, maker: User) -> None:  # type: ignore[no-untyped-def]
-    browser: Browser = client_of(maker)
+def test_a_person_signs_in_and_sees_the_office(client_of: Callable[[User], Browser], maker: User) -> None:
+    browser = client_of(maker)
     assert browser.get("/admin/").status_code == 200
 
 
