@@ -141,7 +141,7 @@ SYNCS = ["cards.sync.sync_cardholders", "funding.deposits.sync_money"]
 SAMPLES = ["cards.sample.make", "funding.sample.make"]
 # The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value",
 # counted for who holds the permission, or for everybody who sees the page.
-NAVIGATION = [
+NAVIGATION: list[tuple[str, list[tuple[str, ...]]]] = [
     ("Cards", [
         ("cards.customer", "Customers", "domain"),
         ("cards.cardholder", "Cardholders", "badge", "review_state=unreviewed", "cards.add_cardholderreview"),
@@ -164,6 +164,7 @@ NAVIGATION = [
         ("audit.entry", "Audit trail", "history_edu"),
         ("cards.cardholderreview", "Reviews", "fact_check"),
         ("cards.cardreveal", "Reveals", "visibility"),
+        ("cards.sealeddetails", "Sealed details", "lock"),
         ("funding.webhookevent", "Webhook events", "webhook"),
         ("delivery.attempt", "Attempts", "outbox"),
     ]),
@@ -172,6 +173,7 @@ NAVIGATION = [
         ("auth.group", "Roles", "shield_person"),
         ("cards.assignment", "Assignments", "assignment_ind"),
         ("delivery.line", "Line to Endl", "cable"),
+        ("delivery.hold", "Holds", "back_hand", "lifted_at=None"),
         ("delivery.pause", "Pauses", "pause_circle"),
         ("mirror.pull", "Syncs", "sync"),
         ("mirror.read", "Assumed reads", "travel_explore"),

@@ -36,7 +36,8 @@ class OfficeSite(UnfoldAdminSite):
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Sign out by the one door that does it."""
-        return sign_out(request)
+        response: HttpResponse = sign_out(request)
+        return response
 
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -48,14 +49,15 @@ class OfficeSite(UnfoldAdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse | HttpResponse:
         try:
-            return super().search(request, extra_context)
+            found: TemplateResponse | HttpResponse = super().search(request, extra_context)
         except (InvalidPage, ValueError) as problem:
             raise Http404 from problem
+        return found
 
 
 def office_context(request: HttpRequest) -> dict[str, Any]:
     """What every page may say: whether this is practice, and what stops the line."""
-    from backoffice.delivery import line
+    from backoffice.delivery import holds, line
 
     user = getattr(request, "user", None)
     if not isinstance(user, User):
@@ -65,6 +67,7 @@ def office_context(request: HttpRequest) -> dict[str, Any]:
         "is_practice": settings.PRACTICE,
         "office_step": 2 if is_setting_up(request) else 0,
         "open_pauses": pauses,
+        "open_holds": list(holds.open_holds().select_related("set_by")),
         "may_try_now": bool(pauses) and user.has_perm("delivery.change_pause"),
         "knows_whom_to_ask": bool(pauses) and bool(line.the_line().probe_customer),
     }

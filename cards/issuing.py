@@ -13,7 +13,7 @@ from backoffice.access.models import User
 from backoffice.approvals import decisions
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
-from backoffice.delivery.models import Pause, State
+from backoffice.delivery.models import Hold, Pause, State
 from backoffice.delivery.sender import GateClosed, Road
 from cards import customers, registering, scope, sync
 from cards.models import Card, Cardholder, CardOrder, SealedDetails
@@ -225,6 +225,7 @@ def _refused(order: CardOrder, error: api.EndlError, now: datetime) -> None:
 
 ROAD: Road[CardOrder, api.IssuedCard] = Road(
     model=CardOrder,
+    hold=Hold.Scope.CARDS,
     read=api.read_issued_card,
     gate=_gate,
     arrive=_arrive,

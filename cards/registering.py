@@ -6,7 +6,7 @@ from backoffice import endl as api
 from backoffice.access.models import User
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
-from backoffice.delivery.models import State
+from backoffice.delivery.models import Hold, State
 from backoffice.delivery.sender import GateClosed, Road
 from cards import customers, scope, sync
 from cards.models import Cardholder, CardholderRequest, Customer
@@ -140,6 +140,7 @@ def _refused(wish: CardholderRequest, error: api.EndlError, now: datetime) -> No
 
 ROAD: Road[CardholderRequest, api.Cardholder] = Road(
     model=CardholderRequest,
+    hold=Hold.Scope.CARDS,
     read=api.read_cardholder,
     gate=_gate,
     arrive=_arrive,

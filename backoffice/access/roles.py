@@ -32,6 +32,7 @@ _SEES_MONEY = (
 _SEES_ROAD = (
     "delivery.view_attempt",
     "delivery.view_pause",
+    "delivery.view_hold",
     "delivery.view_alert",
     "mirror.view_pull",
     "mirror.view_read",
@@ -69,6 +70,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "approvals.decide_card_orders",
         "funding.add_withdrawal",
         "delivery.record_outcome",
+        "delivery.add_hold",
         *_SEES_ROAD,
     ),
     COMPLIANCE: (
@@ -78,6 +80,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_cardreveal",
         "cards.view_sealeddetails",
         "cards.view_every_customer",
+        "delivery.view_hold",
+        "delivery.add_hold",
         "audit.view_entry",
     ),
     AUDITOR: (
@@ -104,6 +108,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.add_assignment",
         "cards.delete_assignment",
         "delivery.change_pause",
+        "delivery.add_hold",
         *_SEES_ROAD,
     ),
 }

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from unfold.decorators import display
 
-from backoffice.delivery import line_admin  # noqa: F401  (registers its page)
+from backoffice.delivery import hold_admin, line_admin  # noqa: F401  (register their pages)
 from backoffice.delivery.models import Alert, Attempt, Pause, Request
 from backoffice.navigation import link_by_name, visible
 from backoffice.pages.objects import ObjectAdmin

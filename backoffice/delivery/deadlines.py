@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from backoffice.delivery import line
+from backoffice.delivery import holds, line
 from backoffice.delivery.alerts import Finding
 from backoffice.delivery.models import Request, State
 
@@ -34,7 +34,7 @@ def late[Kind: Request](model: type[Kind], *, now: datetime) -> Iterator[Finding
 
 
 def _is_late(now: datetime) -> Q:
-    held_back = line.is_paused() or line.slow_until(now) is not None
+    held_back = line.is_paused() or line.slow_until(now) is not None or holds.open_holds().exists()
     late = Q(state=State.UNKNOWN, needs_person=True)
     for state, deadline in DEADLINES.items():
         # `unknown` counts from when it became unclear: every new try changes the state for a moment.

@@ -218,6 +218,46 @@ class Pause(models.Model):
         return f"{self.get_scope_display()}: {self.message}"
 
 
+class Hold(models.Model):
+    """A pause that a person ordered, with a reason; another person lifts it. What waits, waits."""
+
+    class Scope(models.TextChoices):
+        EVERYTHING = "everything", "Everything"
+        MONEY = "money", "Deposits"
+        CARDS = "cards", "Registrations and card orders"
+
+    scope = models.CharField("what is held", max_length=12, choices=Scope)
+    reason = models.TextField()
+    set_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    set_at = models.DateTimeField()
+    lifted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    lift_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ("-set_at",)
+        default_permissions = ("add", "view")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("scope",), condition=Q(lifted_at=None), name="hold_one_open_a_scope"
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="hold_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(lifted_by=None) | ~Q(lifted_by=models.F("set_by")), name="hold_lifted_by_another"
+            ),
+            models.CheckConstraint(
+                condition=Q(lifted_at=None, lifted_by=None)
+                | Q(lifted_at__isnull=False, lifted_by__isnull=False),
+                name="hold_lifted_by_somebody",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_scope_display()} held"
+
+
 class Line(models.Model):
     """What is known of the line to Endl: one row, shared by all processes."""
 
