@@ -299,8 +299,13 @@ class FollowWithdrawalForm(OperationForm):
 
     def perform(self, *, now: datetime) -> Withdrawal:
         given = self.cleaned_data
+        # One exchange at most, 25 seconds: the person waits for this page and can press again.
         return withdrawals.fetch_withdrawal(
-            customer=given["customer"], endl_id=given["endl_id"], endl=open_endl(), by=self.person, now=now
+            customer=given["customer"],
+            endl_id=given["endl_id"],
+            endl=open_endl(retries=0),
+            by=self.person,
+            now=now,
         )
 
     def done(self, made: Any) -> str:
