@@ -19,14 +19,14 @@ def open_endl(*, retries: int = 3) -> Client:
         settings.ENDL_API_KEY,
         settings.ENDL_API_VERSION,
         settings.ENDL_HTTP_PROXY,
-        settings.ENDL_CALL_SECONDS,
-        retries,
+        call_seconds=settings.ENDL_CALL_SECONDS,
+        retries=retries,
     )
 
 
 @cache
 def _client(
-    base_url: str, api_key: str, api_version: str, proxy: str, call_seconds: float, retries: int
+    base_url: str, api_key: str, api_version: str, proxy: str, *, call_seconds: float, retries: int
 ) -> Client:
     return Client(
         base_url=base_url,
