@@ -12,6 +12,7 @@ from unfold.decorators import display
 from backoffice.audit.models import Entry
 from backoffice.audit.trail import record
 from backoffice.navigation import link_by_name, visible
+from backoffice.pages.fields import holds_card_number
 from backoffice.pages.objects import ObjectAdmin, the_person
 from backoffice.pages.parts import NOTHING, Fact, Panel, Table, badge, code, name, when
 
@@ -59,7 +60,7 @@ class EntryAdmin(ObjectAdmin):
     ) -> HttpResponse:
         response = super().changelist_view(request, extra_context)
         if response.status_code == 200:
-            record("audit.look", by=the_person(request), new={"filters": dict(request.GET.items())})
+            record("audit.look", by=the_person(request), new={"filters": _filters(request)})
         return response
 
     def object_page(self, request: HttpRequest, obj: Entry, bound: Any = None) -> HttpResponse:
@@ -106,6 +107,14 @@ class EntryAdmin(ObjectAdmin):
         )
         yield Panel("From where", list(_origin(obj)))
         yield Panel("What changed", table=_changes(obj), empty="No values were noted.")
+
+
+def _filters(request: HttpRequest) -> dict[str, str]:
+    """What was looked for. A card number that somebody typed into the search goes no further."""
+    return {
+        key[:60]: "(not kept)" if holds_card_number(value) else value[:200]
+        for key, value in request.GET.dict().items()
+    }
 
 
 def _result(entry: Entry) -> Any:

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -54,6 +55,10 @@ class LineAdmin(ObjectAdmin):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Line]:
+        """The one row; made, where nobody has looked at the line yet."""
+        return Line.objects.filter(pk=line.the_line().pk)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

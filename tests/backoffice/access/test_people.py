@@ -128,4 +128,4 @@ class TestKeepingOut:
     def test_who_is_kept_out_cannot_sign_in(self, administrator: User, maker: User) -> None:
         people.deactivate(person=maker, reason="Has left", by=administrator)
         answer = Browser().post("/accounts/login/", {"login": "maker", "password": PASSWORD})
-        assert "_auth_user_id" not in answer.client.session  # type: ignore[attr-defined]
+        assert "_auth_user_id" not in answer.client.session
