@@ -246,7 +246,7 @@ class IssueForm(OperationForm):
 
     def _ask_for_second(self) -> None:
         self.fields["second"] = forms.BooleanField(
-            label="Yes, a second card", required=False, widget=widgets.UnfoldBooleanWidget()
+            label="Yes, a second card", widget=widgets.UnfoldBooleanWidget()
         )
 
     def clean_amount(self) -> int:
