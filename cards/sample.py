@@ -144,7 +144,7 @@ def _order(sample: Sample, number: int, wish: Wish) -> dict[str, Any] | None:
 
 def _decide(sample: Sample, order: CardOrder, fate: str, moment: datetime) -> None:
     """What people did with an order: the checker above the ceiling, the manager who took it back."""
-    if fate == "withdrawn":
+    if fate == "withdrawn" and order.state == State.APPROVED:
         issuing.cancel_order(request=order, by=sample.by("manager"), now=moment, reason="Paid in cash.")
     if order.state != State.REQUESTED or fate == "waiting":
         return
