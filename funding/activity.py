@@ -27,6 +27,18 @@ _COLOURS = {
     "Withdrawals": {"completed": "#86c79c", "pending": "#e5b567", "failed": "#e39a9a"},
 }
 _GREY = "#8b8b93"
+# Whole bars on whole numbers, with a legend: the theme's own look has neither.
+_OPTIONS = json.dumps(
+    {
+        "animation": False,
+        "maintainAspectRatio": False,
+        "plugins": {"legend": {"position": "bottom", "labels": {"boxWidth": 12}}},
+        "scales": {
+            "x": {"stacked": True, "grid": {"display": False}},
+            "y": {"stacked": True, "beginAtZero": True, "ticks": {"precision": 0}, "grid": {}},
+        },
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ def panels(person: User, *, now: datetime) -> list[Panel]:
             f"{title}, last {DAYS} days",
             note="" if sums else "Nothing moved in these days.",
             template="office/funding/activity.html",
-            context={"chart": chart(sums, days), "table": table(sums)},
+            context={"chart": chart(sums, days), "options": _OPTIONS, "table": table(sums)},
         )
     ]
 
@@ -85,7 +97,6 @@ def chart(sums: list[Tally], days: list[date]) -> str:
             ],
             "backgroundColor": _COLOURS[kind].get(status, _GREY),
             "maxBarThickness": 14,
-            "displayYAxis": True,
         }
         for kind, status in bars
     ]

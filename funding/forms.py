@@ -138,6 +138,7 @@ class RequestDepositForm(OperationForm):
         if alike is None:
             del self.fields["second"]
         elif not cleaned.pop("second", False):
+            self.fields["second"].required = True
             told = f"{alike.maker} requested {plain(alike.amount)} {alike.currency} from this wallet"
             self.add_error(
                 "second", f"{told} at {alike.created_at:%Y-%m-%d %H:%M %Z}. Tick if this is another one."

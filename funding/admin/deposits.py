@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from backoffice.pages.parts import Fact, Panel, badge, code, link, name
+from backoffice.pages.parts import NOTHING, Fact, Panel, badge, code, link, name
 from funding import deposits, sync
 from funding.admin.movements import MovementAdmin, alarm, fees_panel, money_facts
 from funding.models import Deposit, DepositRequest
@@ -32,7 +32,7 @@ class DepositAdmin(MovementAdmin):
 
     @display(description="Wallet")
     def shown_wallet(self, deposit: Deposit) -> Any:
-        return name(str(deposit.wallet)) if deposit.wallet else "—"
+        return name(deposit.wallet.label or deposit.wallet.endl_id) if deposit.wallet else NOTHING
 
     def panels(self, request: HttpRequest, obj: Deposit) -> Iterable[Panel]:
         wish = DepositRequest.objects.filter(deposit=obj).select_related("wallet__customer").first()

@@ -103,7 +103,7 @@ class DepositRequestAdmin(Scoped, FormAdmin):
             form=DecideForm,
             why_not=decisions.why_not(obj.approval, person),
             is_embedded=True,
-            lead="You agree to exactly what is shown below, to the byte.",
+            lead="You agree to exactly what this page shows, to the byte.",
         )
         if desk.may_cancel(obj, person):
             yield Act(

@@ -41,7 +41,7 @@ class WithdrawalAdmin(MovementAdmin, FormAdmin):
     @display(description="Destination")
     def destination(self, withdrawal: Withdrawal) -> Any:
         if withdrawal.destination_wallet:
-            return name(str(withdrawal.destination_wallet))
+            return name(withdrawal.destination_wallet.label or withdrawal.destination_wallet.endl_id)
         return code(withdrawal.destination_address)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

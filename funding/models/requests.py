@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from backoffice.delivery.models import Request, State
+from backoffice.money import plain
 from funding.models.mirrors import Deposit
 from funding.models.wallets import Wallet
 
@@ -64,7 +65,7 @@ class DepositRequest(Request):
         )
 
     def __str__(self) -> str:
-        return f"Deposit {self.amount.normalize():f} {self.currency}"
+        return f"Deposit {plain(self.amount)} {self.currency}"
 
     @property
     def customer_endl_id(self) -> str:

@@ -312,7 +312,7 @@ class TestAgain:
         post_request(browser, wallet, "77.01", replaces=cancelled.pk)
         made = DepositRequest.objects.latest("pk")
         assert made.replaces == cancelled
-        assert "Corrects Deposit 77.1 USDC" in text_of(browser.get(page_of(made)))
+        assert "Corrects Deposit 77.10 USDC" in text_of(browser.get(page_of(made)))
         assert "Corrected by Deposit 77.01 USDC" in text_of(browser.get(page_of(cancelled)))
 
     @pytest.mark.parametrize("forged", ["abc", "999999", "-1", "9" * 30])
