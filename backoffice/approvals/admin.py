@@ -172,4 +172,8 @@ def _request_of(approval: Approval) -> Any:
     """The request of an approval from `scoped`: only its kind and id, which is all that a link needs."""
     model = kinds_of_requests().get(approval.kind)
     pk = getattr(approval, f"{approval.kind}_pk", None)
-    return model(id=pk) if model is not None and pk is not None else None
+    if model is None or pk is None:
+        return None
+    request: Any = model()
+    request.pk = pk
+    return request

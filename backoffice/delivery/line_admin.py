@@ -180,7 +180,7 @@ def _reads() -> Panel:
         rows.append((name.replace("_", " ").capitalize(), state, *told))
     return Panel(
         "Reads that Endl may lack",
-        note="Endl's documents do not mention them. Where one is missing it is switched off and tried again daily.",
+        note="Endl's documents do not mention them. A missing one is switched off, and tried again daily.",
         table=Table(("Read", "State", "Off since", "Why", "Last tried"), rows),
     )
 

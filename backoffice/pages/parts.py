@@ -79,6 +79,7 @@ class Act:
         form: asks for what the act needs; without one the button acts at once.
         why_not: why the button is off; blank when it is on. The operation checks again.
         is_embedded: whether the form stands on the object's page rather than on one of its own.
+        hides_when_off: whether an act that is off is left out, rather than shown with its reason.
         tone: "primary", "danger" or "plain".
         lead: a sentence above the form.
         href: the page whose form does it, for an act that makes something new.
@@ -90,6 +91,7 @@ class Act:
     form: type[Form] | None = None
     why_not: str = ""
     is_embedded: bool = False
+    hides_when_off: bool = False
     tone: str = "plain"
     lead: str = ""
     href: str = ""
