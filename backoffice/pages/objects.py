@@ -96,6 +96,7 @@ class ObjectAdmin(OfficeAdmin):
         shown = [
             ShownAct(act, forms.get(act.name) or _blank(act, request, obj), act.href or url_of(obj, act.name))
             for act in self.acts(request, obj)
+            if not (act.why_not and act.hides_when_off)
         ]
         return self.render(
             request,

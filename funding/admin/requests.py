@@ -15,7 +15,7 @@ from unfold.decorators import display
 from backoffice.access.models import User
 from backoffice.approvals import decisions
 from backoffice.approvals.forms import DecideForm
-from backoffice.approvals.models import Decision
+from backoffice.approvals.models import Approval, Decision
 from backoffice.delivery import bell, desk, unknown
 from backoffice.delivery import pages as road
 from backoffice.delivery.models import State
@@ -103,6 +103,7 @@ class DepositRequestAdmin(Scoped, FormAdmin):
             form=DecideForm,
             why_not=decisions.why_not(obj.approval, person),
             is_embedded=True,
+            hides_when_off=obj.approval.state != Approval.State.PENDING,
             lead="You agree to exactly what this page shows, to the byte.",
         )
         if desk.may_cancel(obj, person):
