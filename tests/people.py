@@ -184,3 +184,9 @@ def client_of(db: None) -> Callable[[User], Browser]:
         return browser
 
     return sign_in
+
+
+@pytest.fixture
+def another(db: None) -> Callable[..., User]:
+    """Make one more person: `another("manager2", roles.MANAGER)`."""
+    return a_person

@@ -80,9 +80,8 @@ class TestEndlStatus:
         assert "Add a business customer" in ran.text
 
     def test_pauses_with_their_remedy(self, run: Run, business: Customer) -> None:
-        problem = OursToFix(
-            "Not allowed", code="IP_NOT_ALLOWLISTED", remedy="Register this server's address."
-        )
+        remedy = "Register this server's address."
+        problem = OursToFix("Not allowed", code="IP_NOT_ALLOWLISTED", remedy=remedy)
         line.pause(problem, scope=Pause.Scope.EVERYTHING, now=timezone.now())
         ran = run("endl_status")
         assert ran.exit_code == 1
