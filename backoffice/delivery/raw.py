@@ -60,7 +60,15 @@ def not_understood(attempt: Attempt, *, now: datetime) -> None:
 
 
 def let_go(attempt: Attempt) -> None:
-    """Drop the raw copies of a request, in the transaction that commits what was in them."""
+    """Drop the raw copy of an attempt, in the transaction that commits what was in it.
+
+    Those of other attempts stay: one that could not be read may hold the envelope that comes once.
+    """
+    RawAnswer.objects.filter(attempt=attempt).delete()
+
+
+def let_go_of_all(attempt: Attempt) -> None:
+    """Drop every raw copy of a request: another answer has told all that they could hold."""
     RawAnswer.objects.filter(attempt__kind=attempt.kind, attempt__request_id=attempt.request_id).delete()
 
 

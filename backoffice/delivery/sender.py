@@ -39,7 +39,9 @@ class Road[R: Request, Made]:
     Attributes:
         model: the kind of request.
         read: understands an answer; raises Endl's errors.
-        gate: the last look before the first attempt; raises GateClosed.
+        gate: the last look before the first attempt, beside the approval; raises GateClosed.
+        made: the column that holds what Endl made of a request.
+        facts: what an approval binds to, rebuilt from the row; None for what needs no approval.
         arrive: takes in what Endl made, inside the transaction that settles the request.
         keep_first: commits what must never be lost, before anything else is done with the answer.
         look: before a repeat, looks whether it happened; returns what Endl made, None when it did not.
@@ -50,11 +52,13 @@ class Road[R: Request, Made]:
 
     model: type[R]
     hold: Hold.Scope
+    made: str
     read: Callable[[api.Answer], Made]
     gate: Callable[[R, datetime], None]
     arrive: Callable[[R, Made, datetime], None]
     keep_first: Callable[[R, Made, datetime], None] | None = None
     look: Callable[[R, api.Client], Made | None] | None = None
+    facts: Callable[[R], dict[str, Any]] | None = None
     refused: Callable[[R, api.EndlError, datetime], None] | None = None
     pauses: tuple[Pause.Scope, ...] = ()
 
@@ -147,9 +151,20 @@ def _may_send[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, c
         return _may_repeat(road, request, endl=endl, now=now)
     try:
         road.gate(request, now)
+        _check_approval(road, request, now)
     except Refusal as closed:
         return _stop(request, closed.sentence, now)
     return True
+
+
+def _check_approval[R: Request](road: Road[R, Any], request: R, now: datetime) -> None:
+    """The one place where an approval is checked before anything leaves. Raises NoLongerGood."""
+    if road.facts is None:
+        return
+    if request.approval is None:
+        raise GateClosed("It has no approval.")
+    has_started = request.first_attempt_at is not None
+    decisions.check_still_good(request.approval, road.facts(request), has_started=has_started, now=now)
 
 
 def _stop(request: Request, sentence: str, now: datetime) -> bool:
@@ -247,7 +262,7 @@ def _take_in[R: Request](
         with transaction.atomic():
             road.arrive(request, made, clock())
             _end(attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id)
-            raw.let_go(attempt)
+            _let_go(request, attempt)
             checkpoint("before-settled")
     except IntegrityError:
         _find_it_taken(request, attempt, answer, clock())
@@ -255,6 +270,15 @@ def _take_in[R: Request](
     checkpoint("after-settled")
     if road.pauses:
         line.lift(road.pauses, by="system: sender", now=clock())
+
+
+def _let_go(request: Request, attempt: Attempt) -> None:
+    """Drop the raw copies; where details are lost, an answer that could not be read may be where they are."""
+    rows = type(request)._default_manager.filter(pk=request.pk, state=State.DETAILS_LOST)
+    if rows.exists():
+        raw.let_go(attempt)
+    else:
+        raw.let_go_of_all(attempt)
 
 
 def _find_it_taken(request: Request, attempt: Attempt, answer: api.Answer, now: datetime) -> None:

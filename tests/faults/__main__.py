@@ -17,6 +17,9 @@ def main() -> int:
         with Office() as office:
             os.environ.update(office.variables)
             # Django reads the environment of the run; nothing of it may be loaded before.
+            import django
+
+            django.setup()
             from tests.faults import run
 
             return run.run(office, seed=options.seed, quick=options.quick, only=options.only)

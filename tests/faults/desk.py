@@ -52,6 +52,7 @@ class History:
     may_lose: bool = False
     may_wait: bool = False
     note: str = ""
+    rested_at: float | None = None
 
     @property
     def row(self) -> Any:

@@ -1,16 +1,12 @@
 """One fault run: all groups of cells in order, then the whole ledger once more."""
 
-import django
-
-django.setup()
-
 import logging
 
 from django.utils import timezone
 
 from backoffice.celery import app  # noqa: F401  (what we ring must go to the run's own broker)
-from funding import invariants
-from tests.faults import crashes
+from backoffice.delivery import invariants
+from tests.faults import answers, crashes
 from tests.faults.desk import MODELS, Desk, History, patiently
 from tests.faults.judge import Bad, Judge
 from tests.faults.office import Office
@@ -34,13 +30,13 @@ def run(office: Office, *, seed: int, quick: bool, only: str) -> int:
 
 
 def _groups(quick: bool) -> list[Group]:
-    return crashes.groups(quick)
+    return [*crashes.groups(quick), *answers.groups(quick)]
 
 
 def _whole(office: Office) -> Outcome:
     """Everything that was asked for in the run, against everything that Endl did."""
     judge = Judge(office)
-    bad = [(each, []) for each in judge.strays()]
+    bad: list[tuple[Bad, list[str]]] = [(each, []) for each in judge.strays()]
     for kind, model in MODELS.items():
         for pk in model._default_manager.values_list("pk", flat=True):
             found = judge.judge(History(kind, pk, may_lose=True))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from backoffice.delivery.models import Alert, State
-from funding import invariants
+from backoffice.delivery import invariants
 from tests.faults.desk import MODELS, Desk, History, patiently
 from tests.faults.ground import until
 from tests.faults.judge import Bad, Judge, explain, is_at_rest
@@ -45,7 +45,7 @@ class Stage:
     ) -> float:
         """Wait until all are at rest, or time is up. Returns the seconds since the fault's end."""
         until(lambda: not self._open(histories), within - (time.monotonic() - since), every=0.15)
-        return time.monotonic() - since
+        return max((history.rested_at or time.monotonic()) - since for history in histories)
 
     def _open(self, histories: Sequence[History]) -> list[History]:
         def look() -> list[History]:
@@ -54,7 +54,10 @@ class Stage:
                 for kind, model in MODELS.items()
                 for row in model._default_manager.filter(pk__in=[h.pk for h in histories if h.kind == kind])
             }
-            return [history for history in histories if not is_at_rest(rows[history.kind, history.pk])]
+            for history in histories:
+                if history.rested_at is None and is_at_rest(rows[history.kind, history.pk]):
+                    history.rested_at = time.monotonic()
+            return [history for history in histories if history.rested_at is None]
 
         return patiently(look)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backoffice.delivery import checkpoint
+from backoffice.delivery import checkpoint, raw
 from backoffice.delivery.models import Attempt, RawAnswer, State
 from backoffice.endl import Client
 from cards.models import Card, Cardholder
@@ -131,6 +131,14 @@ def test_an_unreadable_answer_is_kept_until_another_one_is_understood(order: Tri
     assert RawAnswer.objects.count() == 1
     order.deliver_until_it_rests()
     assert not RawAnswer.objects.exists()
+
+
+def test_an_unreadable_answer_outlives_the_word_that_the_details_are_lost(order: Trip) -> None:
+    order.fault("mutate", field="cardId", mutation="null")
+    order.deliver()
+    order.deliver_until_it_rests()
+    assert order.state == State.DETAILS_LOST
+    assert b"encryptedDetails" in raw.unpack(RawAnswer.objects.get()).body
 
 
 class TestConflicts:
