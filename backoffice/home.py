@@ -1,15 +1,20 @@
 """The home page: what waits for this person, how things went, and how the line to Endl is."""
 
+from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.module_loading import import_string
+from django.utils.safestring import SafeString
 
 from backoffice.access import roles
 from backoffice.access.models import User
+from backoffice.audit.models import Entry
 from backoffice.delivery import line
 from backoffice.delivery.line import Health
 from backoffice.mirror.models import Read
@@ -58,6 +63,7 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the page what this person sees there."""
     person = the_person(request)
     panels = [panel for name in settings.HOME_PANELS for panel in import_string(name)(person)]
+    panels += house_panels(person)
     held = person.role_names
     return context | {
         "greeting": f"Good {_time_of_day()}, {person.first_name or person.get_username()}",
@@ -72,6 +78,36 @@ def fill(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "line_facts": where_it_leads(),
         "may_see_line": person.has_perm("delivery.view_pause"),
     }
+
+
+def house_panels(person: User) -> list[Panel]:
+    """What the house itself waits for: people without a role, alerts, what people were refused."""
+    facts = [*_of_people(person), *_of_the_watch(person)]
+    return [Panel("The house", facts)] if facts else []
+
+
+def _of_people(person: User) -> Iterator[Fact]:
+    if not person.has_perm("access.change_user"):
+        return
+    here = User.objects.filter(is_active=True)
+    page = reverse("admin:access_user_changelist")
+    yield Fact("People who can sign in", _number(here.count(), f"{page}?is_active__exact=1"))
+    yield Fact("Without a role", _number(here.filter(groups=None).count(), f"{page}?groups__isnull=1"))
+    waiting = here.filter(has_temporary_password=True).count()
+    yield Fact("Have not signed in yet", _number(waiting, f"{page}?has_temporary_password__exact=1"))
+
+
+def _of_the_watch(person: User) -> Iterator[Fact]:
+    if person.has_perm("audit.view_entry"):
+        refused = Entry.objects.filter(
+            result=Entry.Result.REFUSED, at__gte=timezone.now() - timedelta(days=7)
+        )
+        url = f"{reverse('admin:audit_entry_changelist')}?result__exact=refused"
+        yield Fact("Refused in the last 7 days", _number(refused.count(), url))
+
+
+def _number(count: int, url: str) -> SafeString:
+    return format_html('<a class="link" href="{}">{}</a>', url, count)
 
 
 def quick_actions(person: User) -> list[dict[str, str]]:

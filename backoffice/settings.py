@@ -189,6 +189,8 @@ QUICK_ACTIONS = [
 # Whose customers a list of the office's own may show, it asks the pages of this model.
 CUSTOMER_MODEL = "cards.customer"
 CELERY_TASK_MODULES = ["backoffice.delivery", "backoffice.mirror", "cards", "funding"]
+ROADS = ["cards.registering.ROAD", "cards.issuing.ROAD", "funding.deposits.ROAD"]
+INVARIANTS = ["cards.invariants.CHECKS", "funding.invariants.CHECKS"]
 TRIGGERS = [
     "backoffice.approvals.triggers.TRIGGERS",
     "backoffice.audit.triggers.TRIGGERS",

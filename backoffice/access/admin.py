@@ -34,7 +34,8 @@ class UserAdmin(FormAdmin):
     add_form_class = AddPersonForm
     act_names = ("give_role", "take_role", "deactivate", "activate")
     list_display = ("sign_in_name", "full_name", "shown_roles", "shown_active", "second_factor", "signed_in")
-    list_filter = ("is_active", "groups")
+    list_filter = ("is_active", "groups", "has_temporary_password")
+    allowed_lookups = frozenset({"groups__isnull"})
     search_fields = ("username", "first_name", "last_name", "email")
     ordering = ("username",)
 

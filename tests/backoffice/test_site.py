@@ -15,6 +15,7 @@ from backoffice import home
 from backoffice.access.models import User
 from backoffice.delivery.models import Line, Pause
 from backoffice.site import OfficeSite
+from tests.people import a_person
 
 SignIn = Callable[[User], Browser]
 HOME = "/admin/"
@@ -135,8 +136,19 @@ class TestTheHome:
     def test_says_that_the_line_is_paused(self, client_of: SignIn, maker: User, pause: Pause) -> None:
         assert 'data-state="paused"' in texts_of(client_of(maker))
 
-    def test_tells_who_has_no_role_what_to_do(self, client_of: SignIn, superuser: User) -> None:
-        assert "Ask an administrator" in texts_of(client_of(superuser))
+    def test_counts_what_the_house_waits_for(
+        self, client_of: SignIn, administrator: User, auditor: User, superuser: User, maker: User
+    ) -> None:
+        browser = client_of(administrator)
+        shown = texts_of(browser)
+        assert "Without a role" in shown
+        for fact in home.house_panels(administrator)[0].facts:
+            assert browser.get(fact.value.split('"')[3]).status_code == 200, fact.label
+        assert "Refused in the last 7 days" in texts_of(client_of(auditor))
+        assert not home.house_panels(maker)
+
+    def test_tells_who_has_no_role_what_to_do(self, client_of: SignIn) -> None:
+        assert "Ask an administrator" in texts_of(client_of(a_person("newcomer")))
 
 
 class TestErrors:
