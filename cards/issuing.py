@@ -153,9 +153,6 @@ def _is_within_ceiling(order: CardOrder, by: User, now: datetime) -> bool:
 def _gate(order: CardOrder, now: datetime) -> None:
     if reason := why_not_issue(order.cardholder):
         raise GateClosed(reason)
-    assert order.approval is not None
-    has_started = order.first_attempt_at is not None
-    decisions.check_still_good(order.approval, facts_of(order), has_started=has_started, now=now)
 
 
 def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:
@@ -226,6 +223,8 @@ def _refused(order: CardOrder, error: api.EndlError, now: datetime) -> None:
 ROAD: Road[CardOrder, api.IssuedCard] = Road(
     model=CardOrder,
     hold=Hold.Scope.CARDS,
+    made="card",
+    facts=facts_of,
     read=api.read_issued_card,
     gate=_gate,
     arrive=_arrive,

@@ -141,6 +141,7 @@ def _refused(wish: CardholderRequest, error: api.EndlError, now: datetime) -> No
 ROAD: Road[CardholderRequest, api.Cardholder] = Road(
     model=CardholderRequest,
     hold=Hold.Scope.CARDS,
+    made="cardholder",
     read=api.read_cardholder,
     gate=_gate,
     arrive=_arrive,

@@ -159,9 +159,6 @@ def _ask(wish: DepositRequest, by: User, now: datetime) -> Any:
 def _gate(wish: DepositRequest, now: datetime) -> None:
     if reason := why_no_deposit(wish.wallet):
         raise GateClosed(reason)
-    assert wish.approval is not None
-    has_started = wish.first_attempt_at is not None
-    decisions.check_still_good(wish.approval, facts_of(wish), has_started=has_started, now=now)
 
 
 # Endl's word on a deposit, in our states. Whatever else it says, the deposit is on its way.
@@ -293,5 +290,11 @@ def learn_from_refusal(wish: DepositRequest, error: api.EndlError, now: datetime
 
 ROAD: Road[DepositRequest, api.Deposit] = Road(
     model=DepositRequest,
-    hold=Hold.Scope.MONEY, read=api.read_deposit, gate=_gate, arrive=_arrive, refused=learn_from_refusal
+    hold=Hold.Scope.MONEY,
+    made="deposit",
+    facts=facts_of,
+    read=api.read_deposit,
+    gate=_gate,
+    arrive=_arrive,
+    refused=learn_from_refusal,
 )

@@ -7,7 +7,7 @@ from backoffice.connections import open_endl
 from backoffice.delivery import claims, line, raw, sender
 from backoffice.delivery.models import State
 from cards.models import Customer
-from funding import deposits, invariants, sync, webhooks, withdrawals
+from funding import deposits, sync, webhooks, withdrawals
 from funding.models import DepositRequest, WebhookEvent, Withdrawal
 
 SEND_DEPOSIT = "funding.tasks.send_deposit"
@@ -29,18 +29,6 @@ def sweep() -> None:
     sender.take_in_late(deposits.ROAD)
     for request_id in claims.due(DepositRequest, now=timezone.now()).values_list("pk", flat=True)[:100]:
         send_deposit.delay(request_id)
-
-
-@shared_task(name="funding.tasks.watch_deadlines")
-def watch_deadlines() -> None:
-    """Raise an alert for what stays on its way for too long, and clear those whose cause is gone."""
-    invariants.watch_deadlines(now=timezone.now())
-
-
-@shared_task(name="funding.tasks.check_invariants")
-def check_invariants() -> None:
-    """Check what must hold at any moment; a breach is an alert."""
-    invariants.check_all(now=timezone.now())
 
 
 @shared_task(name=SYNC_CUSTOMER)

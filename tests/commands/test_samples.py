@@ -13,7 +13,7 @@ from backoffice.delivery.models import State
 from backoffice.emulator import Emulator
 from cards import scope
 from cards.models import Card, Cardholder, CardholderRequest, CardOrder, Customer, SealedDetails
-from funding import invariants
+from backoffice.delivery import invariants
 from funding.models import Deposit, DepositRequest, Withdrawal
 from tests.commands.conftest import Run
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from backoffice.celery import app  # noqa: F401  (what we ring must go to the run's own broker)
 from backoffice.delivery import invariants
-from tests.faults import answers, crashes
+from tests.faults import answers, crashes, line, storm
 from tests.faults.desk import MODELS, Desk, History, patiently
 from tests.faults.judge import Bad, Judge
 from tests.faults.office import Office
@@ -30,7 +30,8 @@ def run(office: Office, *, seed: int, quick: bool, only: str) -> int:
 
 
 def _groups(quick: bool) -> list[Group]:
-    return [*crashes.groups(quick), *answers.groups(quick)]
+    parts = (crashes, answers, line, storm)
+    return [group for part in parts for group in part.groups(quick)]
 
 
 def _whole(office: Office) -> Outcome:
