@@ -100,7 +100,7 @@ def take_in_deposit(
 ) -> Deposit:
     """Take in one deposit, from an answer or a single read; `as_of` as in `pull.take_in`."""
     _learn_wallets(customer, {found.wallet_id}, found.chain, now)
-    return pull.take_one(Deposit, found, _deposit_columns(customer), now=now, as_of=as_of)
+    return pull.take_one(Deposit, found, deposit_columns(customer), now=now, as_of=as_of)
 
 
 def take_in_withdrawal(customer: Customer, found: api.Withdrawal, *, now: datetime) -> Withdrawal:
@@ -136,7 +136,7 @@ def _take_in_deposits(customer: Customer, listed: api.Listing[api.Deposit], now:
     _learn_wallets(customer, {deposit.wallet_id for deposit in found}, None, now)
     rows = Deposit.objects.filter(customer=customer)
     taken = pull.take_in(
-        rows, _own(Deposit, customer, found), _deposit_columns(customer), now=now, whole=_is_whole(listed)
+        rows, _own(Deposit, customer, found), deposit_columns(customer), now=now, whole=_is_whole(listed)
     )
     _confirm_reread(customer, found)
     return taken
@@ -226,7 +226,7 @@ def _wallet_ids(customer: Customer) -> dict[str, int]:
     return dict(Wallet.objects.filter(customer=customer).values_list("endl_id", "pk"))
 
 
-def _deposit_columns(customer: Customer) -> pull.Columns[api.Deposit]:
+def deposit_columns(customer: Customer) -> pull.Columns[api.Deposit]:
     wallets = _wallet_ids(customer)
 
     def columns(found: api.Deposit) -> dict[str, Any]:

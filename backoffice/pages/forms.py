@@ -24,6 +24,15 @@ from backoffice.pages.parts import page_of
 SHORT_LIST = 300
 
 
+def say_what_is_missing(form: forms.Form) -> None:
+    """Let every field that must be filled in say so by its name."""
+    for name, field in form.fields.items():
+        if field.error_messages["required"] == forms.Field.default_error_messages["required"]:
+            label = field.label or name.replace("_", " ")
+            verb = "Choose" if isinstance(field, forms.ChoiceField) else "Fill in"
+            field.error_messages["required"] = f"{verb} “{label}”: it cannot stay empty."
+
+
 class ActForm(StepUpForm):
     """The form of an act on an object: knows who asks and what it is about.
 
@@ -40,6 +49,7 @@ class ActForm(StepUpForm):
         if "factor" in self.fields:
             self.order_fields([name for name in self.fields if name != "factor"])
             self.fields["factor"].widget.attrs.setdefault("class", " ".join(widgets.INPUT_CLASSES))
+        say_what_is_missing(self)
 
 
 class ReasonForm(ActForm):
@@ -70,6 +80,7 @@ class OperationForm(forms.Form):
         self.person: User = the_person(request)
         self.fields["form_token"].initial = secrets.token_hex(16)
         self.prepare()
+        say_what_is_missing(self)
 
     def prepare(self) -> None:
         """Fit the fields to the person, such as the customers to choose from."""

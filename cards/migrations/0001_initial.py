@@ -556,7 +556,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="card",
             constraint=models.CheckConstraint(
-                condition=models.Q(("last4", ""), ("last4__regex", "^[0-9]{4}$"), _connector="OR"),
+                condition=models.Q(("last4", ""), ("last4__regex", "\\A[0-9]{4}\\Z"), _connector="OR"),
                 name="card_last_four_only",
             ),
         ),
@@ -660,7 +660,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="customer",
             constraint=models.CheckConstraint(
-                condition=models.Q(("endl_id__regex", "^[A-Za-z0-9_-]{1,128}$")),
+                condition=models.Q(("endl_id__regex", "\\A[A-Za-z0-9_-]{1,128}\\Z")),
                 name="customer_id_fits_a_url",
             ),
         ),
@@ -751,7 +751,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="sealeddetails",
             constraint=models.CheckConstraint(
-                condition=models.Q(("last4", ""), ("last4__regex", "^[0-9]{4}$"), _connector="OR"),
+                condition=models.Q(("last4", ""), ("last4__regex", "\\A[0-9]{4}\\Z"), _connector="OR"),
                 name="details_last_four_only",
             ),
         ),

@@ -40,7 +40,7 @@ class Customer(models.Model):
         )
         constraints = (
             models.CheckConstraint(
-                condition=Q(endl_id__regex=r"^[A-Za-z0-9_-]{1,128}$"), name="customer_id_fits_a_url"
+                condition=Q(endl_id__regex=r"\A[A-Za-z0-9_-]{1,128}\Z"), name="customer_id_fits_a_url"
             ),
             models.CheckConstraint(condition=~Q(name=""), name="customer_has_a_name"),
         )

@@ -31,7 +31,7 @@ class SealedDetails(models.Model):
         permissions = (("open_mask", "Can let the server open the masked details"),)
         constraints = (
             models.CheckConstraint(
-                condition=Q(last4="") | Q(last4__regex=r"^[0-9]{4}$"), name="details_last_four_only"
+                condition=Q(last4="") | Q(last4__regex=r"\A[0-9]{4}\Z"), name="details_last_four_only"
             ),
             models.CheckConstraint(
                 condition=Q(envelope__isnull=False, destroyed_at=None)

@@ -70,7 +70,7 @@ class Card(Mirror):
         constraints = (
             # Never more of a number than its end may stand in this table.
             models.CheckConstraint(
-                condition=Q(last4="") | Q(last4__regex=r"^[0-9]{4}$"), name="card_last_four_only"
+                condition=Q(last4="") | Q(last4__regex=r"\A[0-9]{4}\Z"), name="card_last_four_only"
             ),
         )
 

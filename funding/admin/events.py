@@ -2,25 +2,32 @@
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from unfold.decorators import display
 
+from backoffice.access.models import User
+from backoffice.connections import open_endl
+from backoffice.delivery import bell, unknown
 from backoffice.pages.objects import ObjectAdmin, the_person
-from backoffice.pages.parts import Fact, Panel, badge, code, link, name, when
+from backoffice.pages.parts import Act, Fact, Panel, badge, code, link, name, when
 from cards import scope
 from cards.models import Customer
+from funding import replaying, tasks
 from funding.models import Deposit, WebhookEvent
 
 
 @admin.register(WebhookEvent)
 class WebhookEventAdmin(ObjectAdmin):
-    """Events as they came; a task handles them, people only look."""
+    """Events as they came; a task handles them, and people can have one handled again."""
 
     is_live = True
+    act_names = ("replay", "preview")
     list_display = (
         "shown_type",
         "shown_state",
@@ -70,11 +77,31 @@ class WebhookEventAdmin(ObjectAdmin):
     def is_under_way(self, obj: WebhookEvent) -> bool:
         return obj.state == WebhookEvent.State.RECEIVED
 
+    def acts(self, request: HttpRequest, obj: WebhookEvent) -> Iterable[Act]:
+        person = the_person(request)
+        if obj.state != WebhookEvent.State.UNKNOWN_TYPE:
+            yield Act("preview", "What would this change?", partial(_preview, obj, person))
+        if obj.state != WebhookEvent.State.UNKNOWN_TYPE and person.has_perm(unknown.PERMISSION):
+            yield Act("replay", "Replay", partial(_replay, obj, person))
+
     def panels(self, request: HttpRequest, obj: WebhookEvent) -> Iterable[Panel]:
         yield Panel("Event", list(_facts(obj)))
         yield Panel("Handling", list(_handling(obj)))
         text = json.dumps(obj.data, indent=2, ensure_ascii=False, sort_keys=True)
         yield Panel("Its data", template="office/payload.html", context={"payload": text})
+
+
+def _replay(event: WebhookEvent, person: User, _given: dict[str, Any]) -> str:
+    replaying.replay(event=event, by=person, now=timezone.now())
+    bell.ring(tasks.HANDLE_EVENT, event.pk)
+    return "It is handled once more, within seconds."
+
+
+def _preview(event: WebhookEvent, person: User, _given: dict[str, Any]) -> str:
+    # A person waits for this answer: one try, and the page says so when Endl does not answer.
+    endl = open_endl(retries=0)
+    changes = replaying.would_change(event, endl=endl, by=person, now=timezone.now())
+    return " ".join(changes) or "Nothing would change: we have what Endl has."
 
 
 def _facts(event: WebhookEvent) -> Iterable[Fact]:

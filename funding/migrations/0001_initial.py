@@ -331,14 +331,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="wallet",
             constraint=models.CheckConstraint(
-                condition=models.Q(("endl_id__regex", "^[A-Za-z0-9_-]{1,128}$")), name="wallet_id_fits_a_url"
+                condition=models.Q(("endl_id__regex", "\\A[A-Za-z0-9_-]{1,128}\\Z")), name="wallet_id_fits_a_url"
             ),
         ),
         migrations.AddConstraint(
             model_name="wallet",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    ("currency", ""), ("currency__regex", "^[A-Z0-9]{2,12}$"), _connector="OR"
+                    ("currency", ""), ("currency__regex", "\\A[A-Z0-9]{2,12}\\Z"), _connector="OR"
                 ),
                 name="wallet_currency_is_a_code",
             ),

@@ -29,10 +29,10 @@ class Wallet(models.Model):
         ordering = ("customer", "label")
         constraints = (
             models.CheckConstraint(
-                condition=Q(endl_id__regex=r"^[A-Za-z0-9_-]{1,128}$"), name="wallet_id_fits_a_url"
+                condition=Q(endl_id__regex=r"\A[A-Za-z0-9_-]{1,128}\Z"), name="wallet_id_fits_a_url"
             ),
             models.CheckConstraint(
-                condition=Q(currency="") | Q(currency__regex=r"^[A-Z0-9]{2,12}$"),
+                condition=Q(currency="") | Q(currency__regex=r"\A[A-Z0-9]{2,12}\Z"),
                 name="wallet_currency_is_a_code",
             ),
         )
