@@ -44,9 +44,10 @@ def sync_cardholders(*, customer: Customer, endl: api.Client, by: Actor, now: da
         return pull.Taken()
     line.note_answer(now=now, probe_customer=customer.endl_id)
     with transaction.atomic():
-        taken = _take_in(customer, listed.items, now)
-        customers.learn_accepted(customer, now=now, is_business=True, is_enabled=True)
         unreadable = listed.unreadable + sum(holder.unreadable_cards for holder in listed.items)
+        # What could not be read may be just the row that seems to be missing.
+        taken = _take_in(customer, listed.items, now, whole=not unreadable)
+        customers.learn_accepted(customer, now=now, is_business=True, is_enabled=True)
         pull.confirm(running, items=len(listed.items), unreadable=unreadable, now=now)
         if taken.is_news:
             record("customer.sync", customer, by=by, new=taken.as_counts())
@@ -70,10 +71,16 @@ def _note_failure(customer: Customer, problem: api.EndlError, endl: api.Client, 
         line.note_trouble(problem, client=endl, now=now)
 
 
-def _take_in(customer: Customer, found: Iterable[api.Cardholder], now: datetime) -> pull.Taken:
+def _take_in(
+    customer: Customer, found: Iterable[api.Cardholder], now: datetime, *, whole: bool
+) -> pull.Taken:
     holders = _own_holders(customer, list(found))
     taken = pull.take_in(
-        Cardholder.objects.filter(customer=customer), holders, _cardholder_columns(customer), now=now
+        Cardholder.objects.filter(customer=customer),
+        holders,
+        _cardholder_columns(customer),
+        now=now,
+        whole=whole,
     )
     ids = dict(Cardholder.objects.filter(customer=customer).values_list("endl_id", "pk"))
     listed = [(card, ids[holder.cardholder_id]) for holder in holders for card in holder.cards]
@@ -84,6 +91,7 @@ def _take_in(customer: Customer, found: Iterable[api.Cardholder], now: datetime)
         [card for card, _ in listed if card.card_id in owners],
         _card_columns(owners),
         now=now,
+        whole=whole,
     )
     find_lost_cards(customer)
     return taken

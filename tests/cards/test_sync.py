@@ -168,6 +168,15 @@ class TestOddAnswers:
         take_in(business, endl, now)
         assert Pull.objects.get(kind="cardholders").unreadable == 1
 
+    def test_what_cannot_be_read_is_not_missing(
+        self, business: Customer, emulator: Emulator, endl: Client, now: datetime
+    ) -> None:
+        emulator.seed(cardholders=holders(2), cards=[{"cardId": "crd_1", "cardholderId": "chd_0"}])
+        take_in(business, endl, now)
+        emulator.fault(operation="list_cardholders", kind="mutate", field="cards.cardId", mutation="null")
+        assert take_in(business, endl, now).missing == 0
+        assert not Card.objects.exclude(missing_since=None).exists()
+
     @pytest.mark.parametrize("form", ["array", "object", "paged"])
     def test_every_form_of_list_is_read(
         self, business: Customer, emulator: Emulator, endl: Client, now: datetime, form: str
