@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from backoffice import endl as api
 from backoffice.delivery import bell
+from backoffice.delivery.checkpoint import checkpoint
 from funding import tasks, webhooks
 
 log = logging.getLogger("funding.webhooks")
@@ -56,10 +57,12 @@ def _store(request: HttpRequest, raw: bytes) -> HttpResponse:
         return HttpResponse(status=401)
     except api.BadEvent:
         return HttpResponse(status=400)
+    checkpoint("before-store")
     try:
         row = webhooks.store(event, now=now)
     except DatabaseTrouble:
         log.exception("a webhook could not be stored; Endl sends it again")
         return HttpResponse(status=503)
+    checkpoint("after-store")
     bell.ring(tasks.HANDLE_EVENT, row.pk)
     return HttpResponse(status=202)

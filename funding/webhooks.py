@@ -8,6 +8,7 @@ from django.db.models import F, Q, QuerySet
 from backoffice import endl as api
 from backoffice.audit.trail import record
 from backoffice.delivery import line
+from backoffice.delivery.checkpoint import checkpoint
 from backoffice.mirror import reads
 from cards.models import Customer
 from funding import deposits, sync
@@ -82,6 +83,7 @@ def handle(event: WebhookEvent, *, endl: api.Client, now: datetime) -> None:
         _put_off(event, State.RECEIVED, problem.message, now)
     else:
         deposits.settle(deposit, by=_by(event), now=now)
+        checkpoint("before-handled")
         _finish(event, f"The deposit is {deposit.status or 'without a status'}.", now)
 
 

@@ -9,6 +9,7 @@ from django.db import models, transaction
 from backoffice.access.models import User
 from backoffice.audit.context import current_origin
 from backoffice.audit.models import Entry
+from backoffice.delivery.checkpoint import checkpoint
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -85,10 +86,13 @@ def operation(verb: str, about: str = "") -> Callable[[Callable[Given, Made]], C
         def run(*args: Given.args, **kwargs: Given.kwargs) -> Made:
             try:
                 with transaction.atomic(durable=True):
-                    return function(*args, **kwargs)
+                    made = function(*args, **kwargs)
+                    checkpoint("before-commit")
             except Refusal as refusal:
                 _record_refusal(verb, kwargs.get(about), kwargs["by"], refusal)
                 raise
+            checkpoint("after-commit")
+            return made
 
         return run
 

@@ -42,10 +42,14 @@ def _breaks() -> Iterator[Fault]:
         yield Fault(f"redirect {when}", {"kind": "redirect", "when": when})
         yield Fault(f"bomb {when}", {"kind": "bomb", "when": when, "size": 3_000_000})
     yield Fault("hang before, then silence", {"kind": "hang", "when": "before", "seconds": 3})
-    yield Fault("hang before, then do it late", {"kind": "hang", "when": "before", "seconds": 2.6, "then": "answer"})
+    yield Fault(
+        "hang before, then do it late", {"kind": "hang", "when": "before", "seconds": 2.6, "then": "answer"}
+    )
     yield Fault("hang after, then silence", {"kind": "hang", "when": "after", "seconds": 1, "then": "close"})
     yield Fault("hang after, answer too late", {"kind": "hang", "when": "after", "seconds": 3})
-    yield Fault("hang after, answer in time", {"kind": "hang", "when": "after", "seconds": 1}, keeps_details=True)
+    yield Fault(
+        "hang after, answer in time", {"kind": "hang", "when": "after", "seconds": 1}, keeps_details=True
+    )
     yield Fault("slow, too slow", {"kind": "slow", "bytes_per_second": 60})
     yield Fault("slow, in time", {"kind": "slow", "bytes_per_second": 4000}, keeps_details=True)
 
@@ -57,12 +61,20 @@ def _statuses() -> Iterator[Fault]:
             yield Fault(f"{status} {when}", {"kind": "status", "code": status, "when": when})
         yield Fault(f"502 page {when}", {"kind": "status", "code": 502, "html": True, "when": when})
         yield Fault(f"200 page {when}", {"kind": "status", "code": 200, "html": True, "when": when})
-        for name, body in (("nothing", ""), ("null", "null"), ("a list", "[]"), ("a word", '"yes"'), ("{}", "{}")):
+        for name, body in (
+            ("nothing", ""),
+            ("null", "null"),
+            ("a list", "[]"),
+            ("a word", '"yes"'),
+            ("{}", "{}"),
+        ):
             how = {"kind": "status", "code": 200, "body": body, "when": when}
             yield Fault(f"200 with {name} {when}", how)
         yield Fault(f"202 with nothing {when}", {"kind": "status", "code": 202, "body": "", "when": when})
     yield Fault("502 again and again", {"kind": "status", "code": 502, "when": "before", "times": 2})
-    yield Fault("502 and then it is done unheard", {"kind": "status", "code": 502, "when": "after", "times": 2})
+    yield Fault(
+        "502 and then it is done unheard", {"kind": "status", "code": 502, "when": "after", "times": 2}
+    )
 
 
 def _refusals() -> Iterator[Fault]:

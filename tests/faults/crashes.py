@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import connections
@@ -35,7 +36,7 @@ _REACH_SECONDS = 15.0
 _HANG_SECONDS = 1.4
 
 
-def _break_database(office: Office) -> None:
+def break_database(office: Office) -> None:
     office.cluster.restart_at_once()
     connections.close_all()
 
@@ -55,7 +56,7 @@ KILLS: dict[str, Callable[[Office], None] | None] = {
     "child": None,
     "parent": Office.orphan_worker,
     "both": Office.crash_worker,
-    "database": _break_database,
+    "database": break_database,
     "broker": lambda office: office.broker.crash(),
     "wiped": lambda office: office.broker.wipe(),
     "emulator": Office.crash_emulator,
@@ -73,72 +74,78 @@ def groups(quick: bool) -> list[Group]:
     return [_group(point, kill, 1 if quick else 2) for point, kill in made]
 
 
+@dataclass(frozen=True)
+class _Crash:
+    """So many requests of each kind come to a point together, and then the kill."""
+
+    point: str
+    kill: str
+    kinds: tuple[str, ...]
+    each: int
+
+    def name(self, kind: str) -> str:
+        return f"crash {self.point} x {self.kill} x {kind}"
+
+
 def _group(point: str, kill: str, each: int) -> Group:
-    kinds = ("card",) if point in _OF_CARDS else KINDS
-    names = tuple(f"crash {point} x {kill} x {kind}" for kind in kinds)
-    return Group(names, partial(_play, point, kill, kinds, each))
+    crash = _Crash(point, kill, ("card",) if point in _OF_CARDS else KINDS, each)
+    return Group(tuple(map(crash.name, crash.kinds)), partial(_play, crash))
 
 
-def _play(point: str, kill: str, kinds: tuple[str, ...], each: int, stage: Stage) -> Iterator[Outcome]:
+def _play(crash: _Crash, stage: Stage) -> Iterator[Outcome]:
     place = stage.desk.place()
-    strike = _while_sent if point == "while-sent" else _at_checkpoint
-    histories, ended, more = strike(stage, place, point, kill, kinds, each)
-    within = LONG_RECOVERY_SECONDS if kill == "wiped" else RECOVERY_SECONDS
-    recovery = stage.settle(histories, since=ended, within=within)
-    for kind in kinds:
+    strike = _while_sent if crash.point == "while-sent" else _at_checkpoint
+    histories, more = strike(stage, place, crash)
+    within = LONG_RECOVERY_SECONDS if crash.kill == "wiped" else RECOVERY_SECONDS
+    recovery = stage.settle(histories, since=time.monotonic(), within=within)
+    for kind in crash.kinds:
         own = [history for history in histories if history.kind == kind]
-        name = f"crash {point} x {kill} x {kind}"
-        yield stage.close(name, own, recovery=recovery, more=more)
+        yield stage.close(crash.name(kind), own, recovery=recovery, more=more)
         more = []
 
 
-def _at_checkpoint(
-    stage: Stage, place: Place, point: str, kill: str, kinds: tuple[str, ...], each: int
-) -> tuple[list[History], float, list[Bad]]:
-    deed = kill if kill in ("exit", "child") else "pause"
+def _at_checkpoint(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History], list[Bad]]:
+    deed = crash.kill if crash.kill in ("exit", "child") else "pause"
     firsts = stage.desk.next_pks()
-    plan = files.Plan(stage.next_number(), point, deed, {TASKS[kind]: firsts[TASKS[kind]] for kind in kinds})
+    targets = {TASKS[kind]: firsts[TASKS[kind]] for kind in crash.kinds}
+    plan = files.Plan(stage.next_number(), crash.point, deed, targets)
     files.arm(stage.office.control, plan)
-    may_lose = point == "after-send" and kill in _DIES_WITH_ANSWER
-    histories = _wishes(stage, place, kinds, each, may_lose)
+    may_lose = crash.point == "after-send" and crash.kill in _DIES_WITH_ANSWER
+    histories = _wishes(stage, place, crash, may_lose=may_lose)
     stage.desk.ring(*histories)
     came = partial(files.how_many_reached, stage.office.control, plan)
     all_came = until(lambda: came() >= len(histories), _REACH_SECONDS)
-    act = KILLS[kill]
+    act = KILLS[crash.kill]
     if act is not None:
         act(stage.office)
     files.go_file(stage.office.control, plan).touch()
     files.disarm(stage.office.control)
     more = [] if all_came else [Bad("stuck", f"Only {came()} of {len(histories)} came to the point.")]
-    return histories, time.monotonic(), more
+    return histories, more
 
 
-def _while_sent(
-    stage: Stage, place: Place, point: str, kill: str, kinds: tuple[str, ...], each: int
-) -> tuple[list[History], float, list[Bad]]:
+def _while_sent(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History], list[Bad]]:
     """Endl has done it and takes its time to say so; meanwhile something dies."""
-    for kind in kinds:
+    for kind in crash.kinds:
         stage.office.endl(
             "faults", operation=OPERATIONS[kind], customer=place.customer.endl_id, kind="hang", when="after",
-            seconds=_HANG_SECONDS, times=each,
+            seconds=_HANG_SECONDS, times=crash.each,
         )  # fmt: skip
     # A worker that is told to stop hears Endl out first: nothing is lost by that, nor by a database that goes.
-    may_lose = kill in ("child", "parent", "both", "emulator")
-    histories = _wishes(stage, place, kinds, each, may_lose)
+    may_lose = crash.kill in ("child", "parent", "both", "emulator")
+    histories = _wishes(stage, place, crash, may_lose=may_lose)
     stage.desk.ring(*histories)
     keys = {history.row.idempotency_key for history in histories}
     done = until(lambda: keys <= set(Ledger(stage.office).by_key), _REACH_SECONDS)
-    act = {"exit": _stop_worker, "child": _kill_children}.get(kill) or KILLS[kill]
+    act = {"exit": _stop_worker, "child": _kill_children}.get(crash.kill) or KILLS[crash.kill]
     assert act is not None
     act(stage.office)
-    more = [] if done else [Bad("stuck", "Not all of them came to Endl.")]
-    return histories, time.monotonic(), more
+    return histories, [] if done else [Bad("stuck", "Not all of them came to Endl.")]
 
 
-def _wishes(stage: Stage, place: Place, kinds: tuple[str, ...], each: int, may_lose: bool) -> list[History]:
-    made = [stage.desk.wish(kind, place) for kind in kinds for _ in range(each)]
+def _wishes(stage: Stage, place: Place, crash: _Crash, *, may_lose: bool) -> list[History]:
+    made = [stage.desk.wish(kind, place) for kind in crash.kinds for _ in range(crash.each)]
     for history in made:
-        history.may_lose = may_lose
         # Where Endl's answer died with the process, a repeat of a card's key tells only that the card exists.
-        history.note = f"customer {place.customer.endl_id}"
+        history.may_lose, history.note = may_lose, f"customer {place.customer.endl_id}"
     return made

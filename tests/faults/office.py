@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import http.client
 import json
 import os
 import secrets
@@ -167,12 +168,19 @@ class Office:
 
     def endl(self, name: str, **given: Any) -> Any:
         """Steer the emulator: POST when something is given, else GET."""
-        url = f"http://127.0.0.1:{self.emulator_port}/_control/{name}"
-        body = json.dumps(given).encode() if given else None
-        request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=10) as answer:
-            return json.loads(answer.read())
+        line = http.client.HTTPConnection("127.0.0.1", self.emulator_port, timeout=10)
+        try:
+            body = json.dumps(given) if given else None
+            line.request(
+                "POST" if given else "GET", f"/_control/{name}", body, {"Content-Type": "application/json"}
+            )
+            answer = line.getresponse()
+            said = json.loads(answer.read())
+        finally:
+            line.close()
+        if answer.status != 200:
+            raise ValueError(f"The emulator does not take {name}: {said}")
+        return said
 
     # --- Starting -------------------------------------------------------------------------------------
 

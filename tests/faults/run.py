@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from backoffice.celery import app  # noqa: F401  (what we ring must go to the run's own broker)
 from backoffice.delivery import invariants
-from tests.faults import answers, crashes, line, storm
+from tests.faults import answers, crashes, crowd, doors, events, fuzz, line, storm
 from tests.faults.desk import MODELS, Desk, History, patiently
 from tests.faults.judge import Bad, Judge
 from tests.faults.office import Office
@@ -30,7 +30,7 @@ def run(office: Office, *, seed: int, quick: bool, only: str) -> int:
 
 
 def _groups(quick: bool) -> list[Group]:
-    parts = (crashes, answers, line, storm)
+    parts = (crashes, doors, answers, line, storm, events, crowd, fuzz)
     return [group for part in parts for group in part.groups(quick)]
 
 

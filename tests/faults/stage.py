@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from backoffice.delivery.models import Alert, State
 from backoffice.delivery import invariants
+from backoffice.delivery.models import Alert, State
+from tests.faults.browser import Browser
 from tests.faults.desk import MODELS, Desk, History, patiently
 from tests.faults.ground import until
 from tests.faults.judge import Bad, Judge, explain, is_at_rest
@@ -18,6 +19,8 @@ from tests.faults.report import Outcome
 RECOVERY_SECONDS = 60.0
 # After the loss of the whole broker.
 LONG_RECOVERY_SECONDS = 300.0
+# A good deal less than the step-up is good for.
+_FRESH_SECONDS = 60.0
 
 
 @dataclass
@@ -30,11 +33,19 @@ class Stage:
     is_quick: bool
     say: Callable[[str], None]
     number: int = 0
-    names: set[str] = field(default_factory=set)
+    browsers: dict[str, tuple[float, Browser]] = field(default_factory=dict)
 
     def rng(self, name: str) -> random.Random:
         """Dice of a cell's own: the same for the same seed, whatever else runs."""
         return random.Random(f"{self.seed}:{name}")
+
+    def browser(self, username: str) -> Browser:
+        """Somebody at their browser, with the second factor fresh."""
+        signed_in_at, browser = self.browsers.get(username, (0.0, None))
+        if browser is None or time.monotonic() - signed_in_at > _FRESH_SECONDS:
+            browser = Browser(self.office.web_port, username)
+            self.browsers[username] = (time.monotonic(), browser)
+        return browser
 
     def next_number(self) -> str:
         self.number += 1
@@ -44,8 +55,12 @@ class Stage:
         self, histories: Sequence[History], *, since: float, within: float = RECOVERY_SECONDS
     ) -> float:
         """Wait until all are at rest, or time is up. Returns the seconds since the fault's end."""
-        until(lambda: not self._open(histories), within - (time.monotonic() - since), every=0.15)
+        until(lambda: self.are_at_rest(histories), within - (time.monotonic() - since), every=0.15)
         return max((history.rested_at or time.monotonic()) - since for history in histories)
+
+    def are_at_rest(self, histories: Sequence[History]) -> bool:
+        """Whether all are at rest; each is told when it was first seen so."""
+        return not self._open(histories)
 
     def _open(self, histories: Sequence[History]) -> list[History]:
         def look() -> list[History]:
