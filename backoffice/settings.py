@@ -15,6 +15,7 @@ import environ
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
+from backoffice.hours import office_hours
 from backoffice.logs import logging_config
 from backoffice.look import UNFOLD  # noqa: F401  (the theme's own settings)
 
@@ -100,6 +101,12 @@ ENDL_RATE_PER_SECOND = env.float("ENDL_RATE_PER_SECOND", 10.0)
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", 24)
 KEY_HORIZON_HOURS = env.int("KEY_HORIZON_HOURS", 24)
 DETAILS_HOURS = env.int("DETAILS_HOURS", 72)
+# How long a revealed card stays on the screen, and how often anybody may look before it is refused, or told.
+REVEAL_SECONDS = env.int("REVEAL_SECONDS", 30)
+REVEALS_PER_CARD = env.int("REVEALS_PER_CARD", 3)
+REVEALS_PER_TEN_MINUTES = env.int("REVEALS_PER_TEN_MINUTES", 5)
+REVEALS_PER_DAY = env.int("REVEALS_PER_DAY", 20)
+REVEALS_ALERT_PER_DAY = env.int("REVEALS_ALERT_PER_DAY", 100)
 ORDER_CEILING_CENTS = env.int("ORDER_CEILING_CENTS", 1_000_00)
 ORDER_DAY_CEILING_CENTS = env.int("ORDER_DAY_CEILING_CENTS", 5_000_00)
 SYNC_SECONDS = env.int("SYNC_SECONDS", 300)
@@ -343,6 +350,9 @@ CONTENT_SECURITY_POLICY = {
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = env.str("TIME_ZONE", "UTC")
+OFFICE_HOURS = office_hours(
+    env.str("OFFICE_HOURS", "Mon-Fri 07:00-20:00"), env.str("OFFICE_TIME_ZONE", TIME_ZONE)
+)
 USE_TZ = True
 USE_I18N = False
 STATIC_URL = "/static/"
@@ -356,6 +366,8 @@ if PRACTICE:
     # Served from where they lie: no collecting, so that the second start takes seconds.
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
+# What a report of a mistake may tell: never what variables held, not even where DEBUG is on.
+DEFAULT_EXCEPTION_REPORTER_FILTER = "backoffice.reports.NoValues"
 FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
 SILENCED_SYSTEM_CHECKS: list[str] = []
 
