@@ -16,7 +16,7 @@ from cards.models import Customer
 from funding import home
 from funding.models import Deposit, DepositRequest, Withdrawal
 from tests.funding.conftest import Request, text_of
-from tests.funding.test_movement_pages import a_deposit, a_withdrawal
+from tests.funding.movements import a_deposit, a_withdrawal
 from tests.people import a_person, as_now
 
 pytestmark = pytest.mark.django_db
