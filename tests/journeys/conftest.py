@@ -6,6 +6,7 @@ are real and other processes read them. Each journey has a customer of its own i
 
 import itertools
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,12 +39,14 @@ from tests.journeys.office import API_KEY, Office
 from tests.people import PASSWORD, a_person
 
 PEOPLE = {
-    "maker": roles.FINANCE_MAKER,
-    "checker": roles.FINANCE_CHECKER,
-    "checker2": roles.FINANCE_CHECKER,
-    "manager": roles.MANAGER,
-    "compliance": roles.COMPLIANCE,
-    "auditor": roles.AUDITOR,
+    "maker": [roles.FINANCE_MAKER],
+    "checker": [roles.FINANCE_CHECKER],
+    "checker2": [roles.FINANCE_CHECKER],
+    "manager": [roles.MANAGER],
+    "compliance": [roles.COMPLIANCE],
+    "auditor": [roles.AUDITOR],
+    # Two hats that nobody should wear together, and what is refused to them all the same.
+    "deputy": [roles.MANAGER, roles.COMPLIANCE],
 }
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 _numbers = itertools.count(1)
@@ -99,7 +102,7 @@ def a_database_of_our_own() -> Iterator[None]:
     tests, name = connection.settings_dict["TEST"], str(connection.settings_dict["NAME"])
     before = tests["NAME"]
     tests["NAME"] = str(Path(name).with_name("journeys.sqlite3")) if "/" in name else f"{name}_journeys"
-    made = setup_databases(verbosity=0, interactive=False, aliases={DEFAULT_DB_ALIAS})
+    made = setup_databases(verbosity=0, interactive=False, aliases={DEFAULT_DB_ALIAS}, serialized_aliases=[])
     try:
         yield
     finally:
@@ -109,11 +112,11 @@ def a_database_of_our_own() -> Iterator[None]:
 
 
 def hire() -> None:
-    """Make the people, with passwords that the web server's own settings can read."""
+    """Make the people, each with one role but the deputy, with passwords that the web server's own settings can read."""
     # The tests' quick hasher is not known there; one hash, worked out once, serves everybody.
     hashed = PBKDF2PasswordHasher().encode(PASSWORD, "onesaltforeverybody")
-    for name, role in PEOPLE.items():
-        person = a_person(name, role)
+    for name, held in PEOPLE.items():
+        person = a_person(name, *held)
         User.objects.filter(pk=person.pk).update(password=hashed)
 
 
@@ -196,7 +199,7 @@ def sit_down(
 
     Whatever went wrong in any of the browsers fails the test at its end.
     """
-    album = Album(SCREENSHOTS / request.node.originalname)
+    album = Album(SCREENSHOTS / re.sub(r"\W+", "-", request.node.name.replace("[chromium]", "")).strip("-"))
     desks: list[Desk] = []
 
     def open_one(name: str = "", *, width: int = 1400, height: int = 900) -> Desk:

@@ -74,6 +74,10 @@ class Desk:
         for words in links:
             self.page.get_by_role("link", name=words).first.click()
 
+    def follow(self, words: str) -> None:
+        """Follow a link that stands in the page itself, not in what surrounds it."""
+        self.page.get_by_role("main").get_by_role("link", name=words).first.click()
+
     def fill(self, label: str, text: str) -> None:
         self.field(label).fill(text)
 
