@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backoffice.emulator import clock, ledger, replay, rules
-from backoffice.emulator.customers import card_business, fresh_id
+from backoffice.emulator.customers import card_business, new_id
 from backoffice.emulator.errors import coded
 from backoffice.emulator.listing import listed
 from backoffice.emulator.wire import Answer, Call, Doc, json_answer
@@ -40,7 +40,7 @@ def _refuse_duplicate_email(world: World, customer: str, email: str) -> None:
 
 def _new_cardholder(world: World, business: Doc, wanted: Doc) -> Doc:
     return {
-        "cardholderId": fresh_id("chd_"),
+        "cardholderId": new_id(world, "chd_"),
         "customerId": business["customerId"],
         "firstName": wanted["firstName"],
         "lastName": wanted["lastName"],

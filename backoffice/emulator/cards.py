@@ -7,7 +7,7 @@ import json
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from backoffice.emulator import clock, ledger, replay, rules
-from backoffice.emulator.customers import card_business, fresh_id
+from backoffice.emulator.customers import card_business, new_id
 from backoffice.emulator.envelopes import read_public_key, seal
 from backoffice.emulator.errors import coded
 from backoffice.emulator.numbers import new_details
@@ -56,7 +56,7 @@ def _refuse_by_switch(world: World, cents: int) -> None:
 
 def _issue(world: World, call: Call, cardholder: Doc, wanted: Doc, key: rsa.RSAPublicKey) -> Answer:
     details = _unused_details(world)
-    card = _new_card(cardholder, wanted, details)
+    card = _new_card(world, cardholder, wanted, details)
     world.put("cards", card)
     keep_details(world, card["cardId"], details)
     ledger.enter(world, call, object_id=card["cardId"], amount=str(card["amountInUSDCents"]))
@@ -73,9 +73,9 @@ def _unused_details(world: World) -> Doc:
             return details
 
 
-def _new_card(cardholder: Doc, wanted: Doc, details: Doc) -> Doc:
+def _new_card(world: World, cardholder: Doc, wanted: Doc, details: Doc) -> Doc:
     return {
-        "cardId": fresh_id("crd_"),
+        "cardId": new_id(world, "crd_"),
         "cardholderId": cardholder["cardholderId"],
         "type": "scoped",
         "last4": details["number"][-4:],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import uuid
 
 from backoffice.emulator.errors import coded, uncoded
 from backoffice.emulator.wire import Call, Doc
@@ -40,3 +41,14 @@ def funding_customer(world: World, call: Call) -> Doc:
 def fresh_id(prefix: str = "") -> str:
     """A new opaque id."""
     return prefix + secrets.token_hex(10)
+
+
+def new_id(world: World, prefix: str) -> str:
+    """The id of something new, in the form that a switch asks for."""
+    match world.switches.id_form:
+        case "uuid":
+            return str(uuid.uuid4())
+        case "number":
+            return str(secrets.randbelow(10**12) + 10**12)
+        case _:
+            return fresh_id(prefix)

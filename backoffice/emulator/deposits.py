@@ -6,7 +6,7 @@ import secrets
 from typing import Any
 
 from backoffice.emulator import clock, events, ledger, replay, rules
-from backoffice.emulator.customers import fresh_id, funding_customer, known_customer
+from backoffice.emulator.customers import funding_customer, known_customer, new_id
 from backoffice.emulator.errors import uncoded
 from backoffice.emulator.listing import listed
 from backoffice.emulator.wallets import give_back, paying_wallet, reserve
@@ -23,7 +23,7 @@ def start_deposit(world: World, call: Call) -> Answer:
     wallet = paying_wallet(world, call.customer, wanted["walletId"])
     chain = wanted.get("chain") or wallet["chain"]
     reserve(world, wallet, chain, wanted["amount"])
-    deposit = _new_deposit(call, wanted, chain)
+    deposit = _new_deposit(world, call, wanted, chain)
     world.put("deposits", deposit)
     _plan_settlement(world, deposit["depositId"])
     ledger.enter(world, call, object_id=deposit["depositId"], amount=wanted["amount"]["amount"])
@@ -32,10 +32,10 @@ def start_deposit(world: World, call: Call) -> Answer:
     return answer
 
 
-def _new_deposit(call: Call, wanted: Doc, chain: str) -> Doc:
+def _new_deposit(world: World, call: Call, wanted: Doc, chain: str) -> Doc:
     money = wanted["amount"]
     return {
-        "depositId": fresh_id("cdp_"),
+        "depositId": new_id(world, "cdp_"),
         "customerId": call.customer,
         "method": "endl_account",
         "walletId": wanted["walletId"],

@@ -14,6 +14,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "unknown_fields": ("ignore", "refuse"),
     "uncoded": ("empty", "generic"),
     "success_status": (200, 201),
+    "id_form": ("prefixed", "uuid", "number"),
     "deposit_status": ("pending", "completed"),
     "list_form": ("array", "object", "paged"),
     "reads_off_status": (404, 405, 501),
@@ -50,6 +51,7 @@ class Switches:
     unknown_fields: str = "ignore"
     uncoded: str = "empty"
     success_status: int = 201
+    id_form: str = "prefixed"
     duplicate_emails: bool = False
     cardholder_status: str = "active"
     issuing_available: bool = True

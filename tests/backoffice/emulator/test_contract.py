@@ -107,3 +107,12 @@ def test_generated_calls_get_answers_that_fit(operation: Any, generated_for: Emu
 
 # What the description leaves open, the emulator may refuse: a wallet that is nobody's fits any schema.
 EXCLUDED = [schemathesis.checks.CHECKS.get_one("positive_data_acceptance")]
+
+
+@pytest.mark.parametrize("form", ["uuid", "number"])
+def test_ids_of_another_form_fit(api: Api, form: str) -> None:
+    api.emulator.settings(id_form=form)
+    identity = api.register().json()["cardholderId"]
+    assert not identity.startswith("chd_")
+    fits(CARDHOLDERS + "/{cardholderId}/cards/scoped", "POST", api.issue(), 201)
+    assert not api.deposit().json()["depositId"].startswith("cdp_")
