@@ -74,7 +74,9 @@ class Page(HTMLParser):
                 self._option = given.get("value", "")
                 if "selected" in given:
                     self.forms[-1].fields[self._field] = self._option
-            case "button" if self.forms and given.get("type", "submit") == "submit" and "disabled" not in given:
+            case "button" if (
+                self.forms and given.get("type", "submit") == "submit" and "disabled" not in given
+            ):
                 self._button = (given.get("name", ""), given.get("value", ""))
 
     def handle_endtag(self, tag: str) -> None:

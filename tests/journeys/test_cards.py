@@ -62,7 +62,9 @@ def test_from_an_id_to_an_issued_card(office: Office, sit_down: SitDown, new_cus
     email = f"zoe.{endl_id}@example.com"
     manager, compliance = sit_down("manager"), sit_down("compliance")
     add_customer(manager, endl_id, f"Quay {endl_id}")
-    expect(manager.page.locator(".object-title [data-state=is_enabled_yes]")).to_be_visible(timeout=PATIENCE_MS)
+    expect(manager.page.locator(".object-title [data-state=is_enabled_yes]")).to_be_visible(
+        timeout=PATIENCE_MS
+    )
     manager.press("Sync now")
     manager.sees("is being synced; this page shows when it is done.", "Known to Endl", "Enabled for cards")
     manager.picture("customer")
@@ -120,7 +122,9 @@ def test_what_endl_did_not_say_is_read_from_the_sealed_details_on_the_server(
     assert details["number"] not in manager.page.content()
 
 
-def test_whoever_registered_somebody_may_not_review_them(sit_down: SitDown, new_customer: NewCustomer) -> None:
+def test_whoever_registered_somebody_may_not_review_them(
+    sit_down: SitDown, new_customer: NewCustomer
+) -> None:
     endl_id = new_customer()
     deputy = sit_down("deputy")
     add_customer(deputy, endl_id, f"Pier {endl_id}")

@@ -74,7 +74,10 @@ def pages(wallet: Wallet, cardholder: Cardholder, person: Callable[[str], Any]) 
     now = wallet.added_at
     wish = wishes.a_deposit(wallet, by=person("maker"), now=now)
     order = wishes.an_order(cardholder, by=person("manager"), now=now, cents=2_000_00)
-    deposit, one_order = f"/admin/funding/depositrequest/{wish.pk}/change/", f"/admin/cards/cardorder/{order.pk}/change/"
+    deposit, one_order = (
+        f"/admin/funding/depositrequest/{wish.pk}/change/",
+        f"/admin/cards/cardorder/{order.pk}/change/",
+    )
     holder = f"/admin/cards/cardholder/{cardholder.pk}/change/"
     return {
         "maker": [*PAGES["maker"], deposit, f"/admin/funding/wallet/{wallet.pk}/change/"],
@@ -85,7 +88,9 @@ def pages(wallet: Wallet, cardholder: Cardholder, person: Callable[[str], Any]) 
 
 
 @pytest.mark.parametrize("who", PAGES)
-def test_nothing_on_a_page_is_without_a_name(sit_down: SitDown, pages: dict[str, list[str]], who: str) -> None:
+def test_nothing_on_a_page_is_without_a_name(
+    sit_down: SitDown, pages: dict[str, list[str]], who: str
+) -> None:
     desk = sit_down()
     desk.go("/")
     found = {"the sign-in page": desk.page.evaluate(STUMBLES)}
@@ -98,7 +103,9 @@ def test_nothing_on_a_page_is_without_a_name(sit_down: SitDown, pages: dict[str,
 
 
 @pytest.mark.parametrize("who", PAGES)
-def test_no_page_scrolls_sideways_on_a_phone(sit_down: SitDown, pages: dict[str, list[str]], who: str) -> None:
+def test_no_page_scrolls_sideways_on_a_phone(
+    sit_down: SitDown, pages: dict[str, list[str]], who: str
+) -> None:
     desk = sit_down(who, width=390, height=844)
     desk.sees("You work here as")
     found = {}

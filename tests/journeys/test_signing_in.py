@@ -16,7 +16,9 @@ SitDown = Callable[..., Desk]
 def test_a_wrong_password_gets_a_sentence_and_the_right_one_lets_in(sit_down: SitDown) -> None:
     desk = sit_down()
     desk.sign_in("maker", "not the password")
-    expect(desk.page.get_by_role("alert")).to_contain_text("That sign-in name and that password do not go together.")
+    expect(desk.page.get_by_role("alert")).to_contain_text(
+        "That sign-in name and that password do not go together."
+    )
     expect(desk.field("Sign-in name")).to_have_value("maker")
     desk.picture("wrong-password")
     desk.fill("Password", "practice")
@@ -45,7 +47,9 @@ def test_a_page_that_is_not_there_says_so(sit_down: SitDown) -> None:
     desk.picture("not-found")
 
 
-def test_a_deposit_is_approved_without_a_mouse(sit_down: SitDown, wallet: Wallet, person: Callable[..., object]) -> None:
+def test_a_deposit_is_approved_without_a_mouse(
+    sit_down: SitDown, wallet: Wallet, person: Callable[..., object]
+) -> None:
     wish = wishes.a_deposit(wallet, by=person("maker"), now=wallet.added_at)  # type: ignore[arg-type]
     desk = sit_down()
     desk.go("/")
