@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 
+from backoffice.delivery import rules
 from backoffice.delivery.models import Attempt, Request, State
 
 Kind = TypeVar("Kind", bound=Request)
@@ -29,25 +30,38 @@ def claim[Kind: Request](model: type[Kind], pk: int, *, now: datetime) -> Kind |
     """Take a due request for one attempt; None when another sender has it or nothing is due.
 
     A lease that ran out in `sending` means that a sender died. Where it had begun an attempt, the request may
-    have happened, and the row says since when; where it had not, nothing left the house.
+    have happened, and the row says since when; where it had not, nothing left the house. Where its answer was
+    stored, that one tells.
     """
-    begun = Attempt.objects.filter(
-        kind=model.kind, request_id=OuterRef("pk"), outcome=Attempt.Outcome.STARTED
-    )
-    left_behind = due(model, now=now).filter(Exists(begun), pk=pk, state=State.SENDING, unclear_at=None)
-    left_behind.update(unclear_at=F("state_at"))
+    row = due(model, now=now).filter(pk=pk).first()
+    if row is None:
+        return None
+    # An attempt that begins after this look renews the lease, and the row is due no more.
     taken = (
         due(model, now=now)
-        .filter(pk=pk)
+        .filter(pk=pk, fence=row.fence)
         .update(
             state=State.SENDING,
             state_at=now,
             fence=F("fence") + 1,
             lease_until=now + timedelta(seconds=settings.DELIVERY_LEASE_SECONDS),
             next_attempt_at=None,
+            unclear_at=_unclear_since(row),
         )
     )
     return model._default_manager.get(pk=pk) if taken else None
+
+
+def _unclear_since(row: Request) -> datetime | None:
+    """Since when a request may have happened that is about to be claimed."""
+    begun = Attempt.objects.filter(
+        kind=row.kind, request_id=row.pk, outcome=Attempt.Outcome.STARTED, rawanswer=None
+    )
+    is_unclear = rules.is_unclear_when_left(
+        was_unclear=row.unclear_at is not None,
+        has_begun=row.state == State.SENDING and begun.exists(),
+    )
+    return (row.unclear_at or row.state_at) if is_unclear else None
 
 
 def give_back(request: Request, *, now: datetime, wait: timedelta, **outcome: Any) -> bool:

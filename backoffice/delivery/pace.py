@@ -19,8 +19,8 @@ from backoffice.endl import NotSent, Throttled
 _WRITES = frozenset({"register_cardholder", "issue_card", "start_deposit"})
 _ROOM = timedelta(seconds=1)
 _ROOM_OF_READS = _ROOM / 2
-# A sender waits less than its lease allows; who finds no place by then comes again later.
-_PATIENCE_SECONDS = 5.0
+# A sender waits less than its lease allows beyond the call; who finds no place by then comes again later.
+_PATIENCE = 0.2
 
 
 def take_turn(operation: str) -> None:
@@ -33,7 +33,7 @@ def take_turn(operation: str) -> None:
         Throttled: a read, while Endl has asked everybody to slow down.
         NotSent: no place came free in time; nothing was sent.
     """
-    gives_up_at = time.monotonic() + _PATIENCE_SECONDS
+    gives_up_at = time.monotonic() + _PATIENCE * settings.ENDL_CALL_SECONDS
     while wait := _wait_seconds(is_write=operation in _WRITES):
         if time.monotonic() + wait > gives_up_at:
             raise NotSent("Too much is waiting for Endl at this moment; it is tried again.")

@@ -17,7 +17,7 @@ from backoffice import endl as api
 from backoffice import vault
 from backoffice.approvals import decisions
 from backoffice.audit.trail import Refusal, record
-from backoffice.delivery import claims, holds, line, raw
+from backoffice.delivery import claims, holds, line, raw, rules
 from backoffice.delivery.checkpoint import checkpoint
 from backoffice.delivery.models import Attempt, Hold, Pause, RawAnswer, Request, State
 
@@ -26,6 +26,8 @@ Outcome = Attempt.Outcome
 
 _LATER = timedelta(seconds=10)
 _TAKEN = "Endl answered with something that belongs to another request."
+_OTHER_LINE = "The connection to Endl is another one than when this was approved."
+_FORGOTTEN = "Endl may have forgotten the key by now, so it is not sent again."
 
 
 class GateClosed(Refusal):
@@ -144,16 +146,35 @@ def _is_taken_in[R: Request](road: Road[R, Any], stored: RawAnswer, clock: Clock
 
 def _may_send[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> bool:
     """The last gate. A repeat passes another one: it may have happened, so it can no longer expire."""
-    now = clock()
-    if request.base_url != settings.ENDL_BASE_URL:
-        return _stop(request, "The connection to Endl is another one than when this was approved.", now)
-    if request.unclear_at is not None:
-        return _may_repeat(road, request, endl=endl, now=now)
+    now, is_same_line = clock(), request.base_url == settings.ENDL_BASE_URL
+    step = rules.before_attempt(
+        is_unclear=request.unclear_at is not None,
+        is_same_line=is_same_line,
+        can_look=road.look is not None,
+        key_age=now - (request.first_attempt_at or now),
+        horizon=timedelta(hours=settings.KEY_HORIZON_HOURS),
+    )
+    match step:
+        case rules.Before.SEND:
+            return True
+        case rules.Before.LOOK:
+            return not _look_first(road, request, endl=endl, now=now)
+        case rules.Before.PASS_THE_GATE:
+            return _passes_the_gate(road, request, now)
+        case rules.Before.STOP:
+            _expire(request, _OTHER_LINE, now)
+        case rules.Before.ASK_A_PERSON:
+            _wait_for_person(request, _FORGOTTEN if is_same_line else _OTHER_LINE, now)
+    return False
+
+
+def _passes_the_gate[R: Request](road: Road[R, Any], request: R, now: datetime) -> bool:
     try:
         road.gate(request, now)
         _check_approval(road, request, now)
     except Refusal as closed:
-        return _stop(request, closed.sentence, now)
+        _expire(request, closed.sentence, now)
+        return False
     return True
 
 
@@ -167,26 +188,12 @@ def _check_approval[R: Request](road: Road[R, Any], request: R, now: datetime) -
     decisions.check_still_good(request.approval, road.facts(request), has_started=has_started, now=now)
 
 
-def _stop(request: Request, sentence: str, now: datetime) -> bool:
-    """Do not send it: expired when it never left, else a person has to find out what became of it."""
-    if request.unclear_at is not None:
-        _wait_for_person(request, sentence, now)
-    else:
-        with transaction.atomic():
-            if request.approval is not None:
-                decisions.expire(request.approval, now=now)
-            _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
-    return False
-
-
-def _may_repeat[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
-    if road.look is not None:
-        return not _look_first(road, request, endl=endl, now=now)
-    horizon = timedelta(hours=settings.KEY_HORIZON_HOURS)
-    if request.first_attempt_at is not None and now > request.first_attempt_at + horizon:
-        _wait_for_person(request, "Endl may have forgotten the key by now, so it is not sent again.", now)
-        return False
-    return True
+def _expire(request: Request, sentence: str, now: datetime) -> None:
+    """It never left, and it never will."""
+    with transaction.atomic():
+        if request.approval is not None:
+            decisions.expire(request.approval, now=now)
+        _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
 
 
 def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
@@ -298,20 +305,12 @@ def _settle_trouble[R: Request](
     now: datetime,
 ) -> None:
     """Draw the consequence of an error: for the request, its attempt, and for everybody."""
-    if isinstance(problem, api.OursToFix) and not line.is_everybodys(problem, endl):
-        outcome = _refuse(request, problem, now)
-    elif isinstance(problem, api.OursToFix | api.IssuingUnavailable):
-        outcome = _put_back(request, Outcome.PAUSED, _LATER, now)
-    elif isinstance(problem, api.Throttled):
-        outcome = _put_back(request, Outcome.THROTTLED, _LATER, now)
-    elif isinstance(problem, api.NotSent):
-        outcome = _put_back(request, Outcome.NOT_SENT, claims.wait_after(request.attempts), now)
-    elif isinstance(problem, api.OutcomeUnknown):
-        outcome = _leave_unknown(request, problem, now)
-    elif isinstance(problem, api.AlreadyIssued) and road.keep_first is not None:
-        outcome = _lose_details(request, problem, now)
-    else:
-        outcome = _refuse(request, problem, now)
+    then = rules.after_attempt(
+        _word_of(problem, endl),
+        was_unclear=request.unclear_at is not None,
+        has_details=road.keep_first is not None,
+    )
+    outcome = _draw(then, request, problem, now)
     if outcome == Outcome.REFUSED and road.refused is not None:
         road.refused(request, problem, now)
     with transaction.atomic():
@@ -324,10 +323,51 @@ def _settle_trouble[R: Request](
         line.note_trouble(problem, client=endl, now=now)
 
 
-def _put_back(request: Request, outcome: Attempt.Outcome, wait: timedelta, now: datetime) -> Attempt.Outcome:
+def _word_of(problem: api.EndlError, endl: api.Client) -> rules.Word:
+    """What an error says of the request alone."""
+    if isinstance(problem, api.OursToFix):
+        return rules.Word.STOP if line.is_everybodys(problem, endl) else rules.Word.REFUSED
+    for kind, word in _WORDS:
+        if isinstance(problem, kind):
+            return word
+    return rules.Word.REFUSED if problem.code in api.CODES else rules.Word.REFUSED_WITHOUT_CODE
+
+
+_WORDS: tuple[tuple[type[api.EndlError], rules.Word], ...] = (
+    (api.IssuingUnavailable, rules.Word.STOP),
+    (api.Throttled, rules.Word.SLOW_DOWN),
+    (api.NotSent, rules.Word.NOT_SENT),
+    (api.OutcomeUnknown, rules.Word.UNCLEAR),
+    (api.AlreadyIssued, rules.Word.KEY_WAS_USED),
+)
+
+
+def _draw(then: rules.Then, request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
+    """Do to the request what the rules say. Returns what to call the attempt."""
+    match then:
+        case rules.Then.PUT_BACK:
+            return _put_back(request, problem, now)
+        case rules.Then.WAIT_UNKNOWN:
+            return _leave_unknown(request, problem, now)
+        case rules.Then.LOSE_DETAILS:
+            # The key was used before: the card exists, and its details cannot be had. Never a second card.
+            _settle(request, State.DETAILS_LOST, "details_lost", now, **_told(problem))
+        case rules.Then.ASK_A_PERSON:
+            sentence = f"{problem.message} An earlier attempt may have gone through."
+            _wait_for_person(request, sentence, now)
+            return Outcome.UNCLEAR
+        case _:
+            _settle(request, State.REFUSED, "refused", now, **_told(problem))
+    return Outcome.REFUSED
+
+
+def _put_back(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
     """Nothing happened: the request waits as it was."""
-    claims.give_back(request, now=now, wait=wait)
-    return outcome
+    if isinstance(problem, api.NotSent):
+        claims.give_back(request, now=now, wait=claims.wait_after(request.attempts))
+        return Outcome.NOT_SENT
+    claims.give_back(request, now=now, wait=_LATER)
+    return Outcome.THROTTLED if isinstance(problem, api.Throttled) else Outcome.PAUSED
 
 
 def _leave_unknown(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
@@ -339,21 +379,6 @@ def _leave_unknown(request: Request, problem: api.EndlError, now: datetime) -> A
         **_told(problem),
     )
     return Outcome.UNCLEAR
-
-
-def _lose_details(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
-    """The key was used before: the card exists, and its details cannot be had. Never a second card."""
-    _settle(request, State.DETAILS_LOST, "details_lost", now, **_told(problem))
-    return Outcome.REFUSED
-
-
-def _refuse(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
-    """Endl said no. A conflict after something unclear proves nothing: then a person decides."""
-    if isinstance(problem, api.Conflict | api.AlreadyIssued) and request.unclear_at is not None:
-        _wait_for_person(request, f"{problem.message} An earlier attempt may have gone through.", now)
-        return Outcome.UNCLEAR
-    _settle(request, State.REFUSED, "refused", now, **_told(problem))
-    return Outcome.REFUSED
 
 
 def _settle(request: Request, state: State, verb: str, now: datetime, **columns: Any) -> None:

@@ -20,7 +20,7 @@ def four_a_second(settings):
 
 @pytest.fixture
 def no_patience(monkeypatch):
-    monkeypatch.setattr(pace, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "_PATIENCE", 0.0)
 
 
 def turns_of(operation: str) -> int:
