@@ -10,7 +10,7 @@ from backoffice.endl.calls import Call, call_issue_card, call_register_cardholde
 from backoffice.endl.checks import check_base_url, check_id, check_key, is_id
 from backoffice.endl.client import Client, Listing
 from backoffice.endl.codes import CODES, error_from
-from backoffice.endl.envelope import EnvelopeError, open_envelope
+from backoffice.endl.envelope import EnvelopeError, is_named, key_named_in, open_envelope
 from backoffice.endl.errors import (
     AlreadyIssued,
     Conflict,
@@ -28,6 +28,13 @@ from backoffice.endl.errors import (
     Throttled,
     UnreadableAnswer,
     Unsupported,
+)
+from backoffice.endl.keyfiles import (
+    RECOMMENDED_BITS,
+    public_half,
+    read_key_file,
+    read_passphrase,
+    warning_about,
 )
 from backoffice.endl.keys import KeyRefused, PrivateKey, fingerprint_of_public, load_private_key
 from backoffice.endl.reading import read_cardholder, read_deposit, read_issued_card, read_withdrawal
@@ -56,6 +63,7 @@ from backoffice.endl.webhooks import (
 __all__ = [
     "CODES",
     "MAX_EVENT_BYTES",
+    "RECOMMENDED_BITS",
     "AlreadyIssued",
     "Answer",
     "BadEvent",
@@ -101,13 +109,19 @@ __all__ = [
     "error_from",
     "fingerprint_of_public",
     "is_id",
+    "is_named",
+    "key_named_in",
     "load_private_key",
     "open_envelope",
     "parse_deposit",
     "parse_withdrawal",
+    "public_half",
     "read_cardholder",
     "read_deposit",
     "read_issued_card",
+    "read_key_file",
+    "read_passphrase",
     "read_withdrawal",
     "verify",
+    "warning_about",
 ]

@@ -8,6 +8,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from cryptography.exceptions import InvalidTag
@@ -22,6 +23,7 @@ from backoffice.endl.resources import CardDetails
 
 Form = Literal["detect", "hybrid", "jwe", "direct"]
 MAX_ENVELOPE_CHARACTERS = 16 * 1024
+_LONGEST_KEY_NAME, _SHORTEST_FINGERPRINT = 200, 16
 _IV_BYTES, _TAG_BYTES, _CONTENT_KEY_BYTES = 12, 16, 32
 _HASHES: Mapping[str, type[hashes.HashAlgorithm]] = {
     "sha1": hashes.SHA1,
@@ -67,13 +69,45 @@ def open_envelope(
     try:
         _refuse_large(envelope)
         chosen = _detected(envelope) if form == "detect" else form
-        return read_details(openers[chosen](envelope, keys, oaep, oaep_hash))
+        opened = openers[chosen](envelope, keys, oaep, oaep_hash)
+        return read_details(opened.content, opened_by=opened.by)
     except Unusable as problem:
         kind = problem.kind
     except EnvelopeError as problem:
         kind = problem.kind
     # Raised anew, outside the except block: the frames of the first error hold the plaintext.
     raise EnvelopeError(kind)
+
+
+def key_named_in(envelope: Any) -> str:
+    """The name of the key that an envelope is sealed to (keyId, or kid of a JWE); blank when it names none.
+
+    Endl may name it by the fingerprint of our key, by the beginning of it, or by a name of its own (assumed).
+    """
+    try:
+        if isinstance(envelope, str) and _detected(envelope) == "jwe":
+            _refuse_large(envelope)
+            named = _jwe_header(envelope.partition(".")[0]).get("kid")
+        else:
+            named = envelope.get("keyId") if isinstance(envelope, dict) else None
+    except EnvelopeError:
+        return ""
+    return named if isinstance(named, str) and len(named) <= _LONGEST_KEY_NAME else ""
+
+
+def is_named(fingerprint: str, name: Any) -> bool:
+    """Whether an envelope's name for a key means the key of this fingerprint: all of it, or its beginning."""
+    if not isinstance(name, str) or len(name) < _SHORTEST_FINGERPRINT:
+        return False
+    return fingerprint.startswith(name.replace(":", "").lower())
+
+
+@dataclass(frozen=True, repr=False)
+class _Opened:
+    """Decrypted bytes, and the fingerprint of the key that opened them."""
+
+    content: bytes
+    by: str
 
 
 def _oaep(digest: str, mask: str) -> padding.OAEP:
@@ -94,29 +128,31 @@ def _detected(envelope: Any) -> Literal["hybrid", "jwe", "direct"]:
     return "jwe" if isinstance(envelope, str) and envelope.count(".") == 4 else "direct"
 
 
-def _open_hybrid(envelope: Any, keys: Sequence[PrivateKey], oaep: padding.OAEP, _: str) -> bytes:
+def _open_hybrid(envelope: Any, keys: Sequence[PrivateKey], oaep: padding.OAEP, _: str) -> _Opened:
     if not isinstance(envelope, dict):
         raise EnvelopeError("form")
     sealed = _decoded(_ciphertext_of(envelope))
     tag = _decoded(envelope["tag"]) if envelope.get("tag") is not None else sealed[-_TAG_BYTES:]
     text = sealed if envelope.get("tag") is not None else sealed[:-_TAG_BYTES]
     wrapped, iv = _decoded(envelope.get("encryptedKey")), _decoded(envelope.get("iv"))
-    return _open_gcm(_unwrap(wrapped, keys, oaep, envelope.get("keyId")), iv, text, tag, None)
+    key = _unwrap(wrapped, keys, oaep, envelope.get("keyId"))
+    return _Opened(_open_gcm(key.content, iv, text, tag, None), key.by)
 
 
-def _open_direct(envelope: Any, keys: Sequence[PrivateKey], oaep: padding.OAEP, _: str) -> bytes:
+def _open_direct(envelope: Any, keys: Sequence[PrivateKey], oaep: padding.OAEP, _: str) -> _Opened:
     named = envelope if isinstance(envelope, dict) else {"ciphertext": envelope}
     return _unwrap(_decoded(_ciphertext_of(named)), keys, oaep, named.get("keyId"))
 
 
-def _open_jwe(envelope: Any, keys: Sequence[PrivateKey], _: padding.OAEP, oaep_hash: str) -> bytes:
+def _open_jwe(envelope: Any, keys: Sequence[PrivateKey], _: padding.OAEP, oaep_hash: str) -> _Opened:
     parts = envelope.split(".") if isinstance(envelope, str) else []
     if len(parts) != 5:
         raise EnvelopeError("form")
     header = _jwe_header(parts[0])
     wrapped, iv, text, tag = (_decoded(part) for part in parts[1:])
     oaep = _jwe_oaep(header, oaep_hash)
-    return _open_gcm(_unwrap(wrapped, keys, oaep, header.get("kid")), iv, text, tag, parts[0].encode())
+    key = _unwrap(wrapped, keys, oaep, header.get("kid"))
+    return _Opened(_open_gcm(key.content, iv, text, tag, parts[0].encode()), key.by)
 
 
 def _jwe_header(part: str) -> dict[str, Any]:
@@ -156,14 +192,14 @@ def _decoded(value: Any) -> bytes:
         raise EnvelopeError("base64") from None
 
 
-def _unwrap(sealed: bytes, keys: Sequence[PrivateKey], oaep: padding.OAEP, key_id: Any) -> bytes:
+def _unwrap(sealed: bytes, keys: Sequence[PrivateKey], oaep: padding.OAEP, key_id: Any) -> _Opened:
     """Try the key that the envelope names first, then the others: after a rotation both are in use."""
-    for key in sorted(keys, key=lambda key: key.fingerprint != key_id):
+    for key in sorted(keys, key=lambda key: not is_named(key.fingerprint, key_id)):
         # Some encryptors treat the result as a number and drop its leading zero byte, one time in 256.
         size = key.bits // 8
         if size - 1 <= len(sealed) <= size:
             try:
-                return key.unwrap(sealed.rjust(size, b"\0"), oaep)
+                return _Opened(key.unwrap(sealed.rjust(size, b"\0"), oaep), key.fingerprint)
             except ValueError:
                 continue
     raise EnvelopeError("key" if keys else "no key")

@@ -22,8 +22,8 @@ class Unusable(Exception):
         self.kind = kind
 
 
-def read_details(plaintext: bytes) -> CardDetails:
-    """Read card details. Raises Unusable.
+def read_details(plaintext: bytes, *, opened_by: str = "") -> CardDetails:
+    """Read card details; `opened_by` is the fingerprint of the key that opened them. Raises Unusable.
 
     A number without a right check digit is refused, and a CVV that came as a JSON number too: it may have
     lost its leading zeros. A CVV that did not come at all reads as empty.
@@ -33,7 +33,8 @@ def read_details(plaintext: bytes) -> CardDetails:
     except NotJSON:
         raise Unusable("plaintext") from None
     month, year = _expiry(details)
-    return CardDetails(pan=_pan(details), cvv=_cvv(details), exp_month=month, exp_year=year)
+    pan, cvv = _pan(details), _cvv(details)
+    return CardDetails(pan=pan, cvv=cvv, exp_month=month, exp_year=year, opened_by=opened_by)
 
 
 def _first(details: dict[str, Any], names: tuple[str, ...]) -> Any:

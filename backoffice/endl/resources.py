@@ -251,13 +251,14 @@ class CardDetails:
     """Card details in the clear. Shows and stores nothing by itself: blank in text, logs and pickles.
 
     ``pan`` is 12 to 19 digits; ``cvv`` is 3 or 4 digits as text, empty where Endl supplied none; ``exp_year``
-    has four digits.
+    has four digits; ``opened_by`` is the fingerprint of the key that opened the envelope.
     """
 
     pan: str
     cvv: str
     exp_month: int
     exp_year: int
+    opened_by: str = ""
 
     @property
     def last4(self) -> str:
