@@ -2,8 +2,10 @@
 
 from cards.models.customers import Assignment, Customer
 from cards.models.details import CardReveal, SealedDetails
+from cards.models.keys import EncryptionKey
 from cards.models.mirrors import Card, Cardholder
 from cards.models.requests import CardholderRequest, CardOrder
+from cards.models.retention import RetentionReport
 from cards.models.reviews import CardholderReview
 
 __all__ = [
@@ -15,5 +17,7 @@ __all__ = [
     "CardholderRequest",
     "CardholderReview",
     "Customer",
+    "EncryptionKey",
+    "RetentionReport",
     "SealedDetails",
 ]

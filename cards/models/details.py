@@ -28,7 +28,10 @@ class SealedDetails(models.Model):
     class Meta:
         verbose_name_plural = "sealed details"
         default_permissions = ("view",)
-        permissions = (("open_mask", "Can let the server open the masked details"),)
+        permissions = (
+            ("open_mask", "Can let the server open the masked details"),
+            ("destroy_details", "Can destroy the details of a card before their time"),
+        )
         constraints = (
             models.CheckConstraint(
                 condition=Q(last4="") | Q(last4__regex=r"\A[0-9]{4}\Z"), name="details_last_four_only"
