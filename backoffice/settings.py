@@ -107,6 +107,8 @@ REVEALS_PER_CARD = env.int("REVEALS_PER_CARD", 3)
 REVEALS_PER_TEN_MINUTES = env.int("REVEALS_PER_TEN_MINUTES", 5)
 REVEALS_PER_DAY = env.int("REVEALS_PER_DAY", 20)
 REVEALS_ALERT_PER_DAY = env.int("REVEALS_ALERT_PER_DAY", 100)
+# Roles that may copy revealed details to the clipboard; takes effect with the next `manage.py migrate`.
+CARD_COPY_ROLES = env.list("CARD_COPY_ROLES", default=[])
 ORDER_CEILING_CENTS = env.int("ORDER_CEILING_CENTS", 1_000_00)
 ORDER_DAY_CEILING_CENTS = env.int("ORDER_DAY_CEILING_CENTS", 5_000_00)
 SYNC_SECONDS = env.int("SYNC_SECONDS", 300)
@@ -195,6 +197,11 @@ QUICK_ACTIONS = [
 # Whose customers a list of the office's own may show, it asks the pages of this model.
 CUSTOMER_MODEL = "cards.customer"
 CELERY_TASK_MODULES = ["backoffice.delivery", "backoffice.mirror", "cards", "funding"]
+# How each kind of request reads for the rules of approvals, and who sees which customer.
+APPROVAL_BOOKS = ["funding.deposits.BOOK", "cards.issuing.BOOK"]
+WHO_SEES_CUSTOMER = "cards.scope.people_for"
+# Called with (approval, decision) inside the transaction that decides.
+DECISION_WITNESSES: list[str] = []
 ROADS = ["cards.registering.ROAD", "cards.issuing.ROAD", "funding.deposits.ROAD"]
 INVARIANTS = ["cards.invariants.CHECKS", "funding.invariants.CHECKS"]
 TRIGGERS = [

@@ -1,16 +1,16 @@
 """Issuing single-use cards: asked for, approved by rule or by a checker, sent once."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Sum
 
 from backoffice import endl as api
 from backoffice import vault
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import rules
+from backoffice.approvals.books import Book
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
 from backoffice.delivery.models import Hold, Pause, State
@@ -19,8 +19,7 @@ from cards import customers, registering, scope, sync
 from cards.models import Card, Cardholder, CardOrder, SealedDetails
 
 PERMISSION = "approvals.decide_card_orders"
-CEILING_RULE = "within the manager's ceiling"
-_SPENT_NOTHING = (State.REJECTED, State.CANCELLED, State.EXPIRED, State.REFUSED)
+COMPLIANCE_PERMISSION = "approvals.decide_as_compliance"
 
 
 class NotEligible(Refusal):
@@ -31,7 +30,7 @@ class NotEligible(Refusal):
 def request_card(
     *, cardholder: Cardholder, amount_cents: int, purpose: str, form_token: str, by: User, now: datetime
 ) -> CardOrder:
-    """Ask for a single-use card. Within the manager's ceiling a rule approves it, above it a checker must.
+    """Ask for a single-use card. The active rules approve it at once or say who must.
 
     Args:
         amount_cents: US cents, from 1 to 10,000,000.
@@ -58,7 +57,7 @@ def request_card(
         form_token=form_token,
         **desk.committed(call, by=by, now=now),
     )
-    _approve_or_ask(order, by, now)
+    desk.ask(order, now=now)
     order, is_new = desk.commit(order, by=by)
     if is_new:
         record("card_order.request", order, by=by, reason=purpose, new=_told(order))
@@ -67,15 +66,15 @@ def request_card(
 
 @operation("card_order.approve", about="request")
 def approve_order(*, request: CardOrder, by: User, seen: str, now: datetime, reason: str = "") -> CardOrder:
-    """Approve a card order that a checker must decide on. Raises: see `desk.approve`, and NotAllowed."""
-    scope.check(by, PERMISSION, request.cardholder.customer)
+    """Approve a card order that people must decide on. Raises: see `desk.approve`, and NotAllowed."""
+    _check_decider(by, request)
     return desk.approve(request, by=by, seen=seen, reason=reason, now=now)
 
 
 @operation("card_order.reject", about="request")
 def reject_order(*, request: CardOrder, by: User, seen: str, reason: str, now: datetime) -> CardOrder:
     """Reject a card order. Raises: see `desk.reject`, and NotAllowed."""
-    scope.check(by, PERMISSION, request.cardholder.customer)
+    _check_decider(by, request)
     return desk.reject(request, by=by, seen=seen, reason=reason, now=now)
 
 
@@ -83,6 +82,12 @@ def reject_order(*, request: CardOrder, by: User, seen: str, reason: str, now: d
 def cancel_order(*, request: CardOrder, by: User, now: datetime, reason: str = "") -> CardOrder:
     """Take back a card order that was not sent yet. Raises NotTheMaker, TooLate."""
     return desk.cancel(request, by=by, reason=reason, now=now)
+
+
+def _check_decider(by: User, order: CardOrder) -> None:
+    """The roles that the rules may ask; which of them the step that waits wants, the decision checks."""
+    permission = next((held for held in BOOK.roles.values() if by.has_perm(held)), PERMISSION)
+    scope.check(by, permission, order.cardholder.customer)
 
 
 def why_not_issue(cardholder: Cardholder) -> str:
@@ -121,33 +126,6 @@ def _told(order: CardOrder) -> dict[str, Any]:
         "cardholder": order.cardholder.endl_id,
         "state": order.state,
     }
-
-
-def _approve_or_ask(order: CardOrder, by: User, now: datetime) -> None:
-    """Let the named rule approve an order within the ceilings; ask a checker for any other."""
-    is_within = _is_within_ceiling(order, by, now)
-    order.state = State.APPROVED if is_within else State.REQUESTED
-    order.approval = decisions.draft(
-        kind=order.kind,
-        summary=f"{order}: {_dollars(order.amount_cents)} USD",
-        facts=facts_of(order),
-        by=by,
-        permission=PERMISSION,
-        now=now,
-        rule=CEILING_RULE if is_within else "",
-    )
-
-
-def _is_within_ceiling(order: CardOrder, by: User, now: datetime) -> bool:
-    """Whether order and day stay within the manager's ceilings; the day is the last 24 hours."""
-    # The lock makes two orders of one manager wait for each other, so that both count.
-    User.objects.select_for_update().get(pk=by.pk)
-    recent = CardOrder.objects.filter(maker=by, created_at__gt=now - timedelta(days=1)).exclude(
-        state__in=_SPENT_NOTHING
-    )
-    spent: int = recent.aggregate(cents=Sum("amount_cents"))["cents"] or 0
-    each, day = int(settings.ORDER_CEILING_CENTS), int(settings.ORDER_DAY_CEILING_CENTS)
-    return order.amount_cents <= each and spent + order.amount_cents <= day
 
 
 def _gate(order: CardOrder, now: datetime) -> None:
@@ -220,6 +198,19 @@ def _refused(order: CardOrder, error: api.EndlError, now: datetime) -> None:
         Cardholder.objects.filter(pk=order.cardholder_id, missing_since=None).update(missing_since=now)
 
 
+BOOK = Book(
+    kind=CardOrder.kind,
+    model=CardOrder,
+    roles={rules.CHECKER: PERMISSION, rules.COMPLIANCE: COMPLIANCE_PERMISSION},
+    facts=facts_of,
+    summary=lambda order: f"{order}: {_dollars(order.amount_cents)} USD",
+    amount="amount_cents",
+    shift=2,
+    currency="USD",
+    customer="cardholder__customer__endl_id",
+    wallet="cardholder__endl_id",
+    select=("cardholder__customer", "approval__rule_set", "maker"),
+)
 ROAD: Road[CardOrder, api.IssuedCard] = Road(
     model=CardOrder,
     hold=Hold.Scope.CARDS,

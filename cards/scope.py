@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from backoffice.access.models import User
 from backoffice.audit.trail import NotAllowed
@@ -34,6 +34,16 @@ def limit[M: Model](rows: QuerySet[M], person: User, path: str) -> QuerySet[M]:
 def works_for(person: User, customer: Customer) -> bool:
     """Whether a customer is one of this person's."""
     return customers_for(person).filter(pk=customer.pk).exists()
+
+
+def people_for(customer_endl_id: str) -> QuerySet[User]:
+    """The active people who work for a customer, by role or assignment."""
+    app, _, codename = "cards.view_every_customer".partition(".")
+    by_role = Q(groups__permissions__content_type__app_label=app, groups__permissions__codename=codename)
+    by_assignment = Q(assignments__customer__endl_id=customer_endl_id) | Q(
+        pk__in=Assignment.objects.filter(customer=None).values("user")
+    )
+    return User.objects.filter(by_role | by_assignment, is_active=True).distinct()
 
 
 def check(person: User, permission: str, customer: Customer | None = None) -> None:

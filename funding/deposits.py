@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from backoffice import endl as api
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import rules
+from backoffice.approvals.books import Book
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk, line
 from backoffice.delivery.models import Hold, State
@@ -45,7 +46,7 @@ def request_deposit(
     now: datetime,
     replaces: DepositRequest | None = None,
 ) -> DepositRequest:
-    """Ask for a deposit from a wallet onto its customer's card balance. Another person must approve it.
+    """Ask for a deposit from a wallet onto its customer's card balance. The active rules say who approves it.
 
     Args:
         amount: in the wallet's currency, more than zero.
@@ -77,7 +78,7 @@ def request_deposit(
         form_token=form_token,
         **desk.committed(call, by=by, now=now),
     )
-    wish.approval = _ask(wish, by, now)
+    desk.ask(wish, now=now)
     wish, is_new = desk.commit(wish, by=by)
     if is_new:
         told = {"amount": f"{plain(amount)} {wallet.currency}", "wallet": wallet.endl_id}
@@ -142,17 +143,6 @@ def facts_of(wish: DepositRequest) -> dict[str, Any]:
         currency=wish.currency,
         chain=wish.chain,
         note=wish.note,
-    )
-
-
-def _ask(wish: DepositRequest, by: User, now: datetime) -> Any:
-    return decisions.draft(
-        kind=wish.kind,
-        summary=f"{plain(wish.amount)} {wish.currency} from {wish.wallet}",
-        facts=facts_of(wish),
-        by=by,
-        permission=PERMISSION,
-        now=now,
     )
 
 
@@ -288,6 +278,18 @@ def learn_from_refusal(wish: DepositRequest, error: api.EndlError, now: datetime
     customers.learn_refused(wish.wallet.customer, error, now=now)
 
 
+BOOK = Book(
+    kind=DepositRequest.kind,
+    model=DepositRequest,
+    roles={rules.CHECKER: PERMISSION},
+    facts=facts_of,
+    summary=lambda wish: f"{plain(wish.amount)} {wish.currency} from {wish.wallet}",
+    amount="amount",
+    currency="currency",
+    customer="wallet__customer__endl_id",
+    wallet="wallet__endl_id",
+    select=("wallet__customer", "approval__rule_set", "maker"),
+)
 ROAD: Road[DepositRequest, api.Deposit] = Road(
     model=DepositRequest,
     hold=Hold.Scope.MONEY,

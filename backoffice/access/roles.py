@@ -7,6 +7,8 @@ hand; people are put into roles.
 from collections.abc import Iterable
 from typing import Any
 
+from django.conf import settings
+
 MANAGER = "manager"
 FINANCE_MAKER = "finance maker"
 FINANCE_CHECKER = "finance checker"
@@ -36,6 +38,12 @@ _SEES_ROAD = (
     "delivery.view_alert",
     "mirror.view_pull",
     "mirror.view_read",
+)
+_SEES_RULES = (
+    "approvals.view_ruleset",
+    "approvals.view_rulesetchange",
+    "approvals.view_limit",
+    "approvals.view_limitchange",
 )
 _SYNCS = ("cards.add_customer", "cards.change_customer", "cards.sync_customer")
 
@@ -80,6 +88,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_cardreveal",
         "cards.view_sealeddetails",
         "cards.view_every_customer",
+        "approvals.view_approval",
+        "approvals.decide_as_compliance",
         "delivery.view_hold",
         "delivery.add_hold",
         "audit.view_entry",
@@ -95,6 +105,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "funding.view_webhookevent",
         "approvals.view_approval",
         "approvals.view_decision",
+        *_SEES_RULES,
         "audit.view_entry",
         "access.view_user",
     ),
@@ -107,11 +118,17 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_assignment",
         "cards.add_assignment",
         "cards.delete_assignment",
+        *_SEES_RULES,
+        "approvals.change_rules",
+        "approvals.change_limits",
         "delivery.change_pause",
         "delivery.add_hold",
         *_SEES_ROAD,
     ),
 }
+
+# In no role by itself: copying a card's details to the clipboard, where other programs can read them.
+COPY_DETAILS = "cards.copy_details"
 
 # People who hold both seats of such a pair can do alone what takes two.
 TOXIC_PAIRS: tuple[tuple[str, str], ...] = (
@@ -137,5 +154,7 @@ def keep_roles(**_kwargs: Any) -> None:
     }
     for name, wanted in ROLES.items():
         group, _ = Group.objects.get_or_create(name=name)
+        if name in settings.CARD_COPY_ROLES:
+            wanted = (*wanted, COPY_DETAILS)
         # Before the last application has migrated, some permissions are not there yet.
         group.permissions.set([known[perm] for perm in wanted if perm in known])

@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from backoffice.access.models import User
+from backoffice.audit.context import prove_again
 
 
 def accepted_factor() -> str:
@@ -64,6 +65,7 @@ class StepUpForm(forms.Form):
             self._prove_password(user, given)
         else:
             self._prove_code(user, given)
+        prove_again(self.request)
         return ""
 
     def _prove_password(self, user: User, given: str) -> None:

@@ -1,17 +1,26 @@
-"""Asking for an approval, deciding on it, and whether it still holds."""
+"""Deciding on an approval, and whether it still holds."""
 
-import hashlib
-import json
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
+from django.utils.module_loading import import_string
 
 from backoffice.access.models import User
-from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals import drawing, limits
+from backoffice.approvals.facts import good_until, hash_of
+from backoffice.approvals.limits import OverLimit
+from backoffice.approvals.models import Approval, Decision, Step
+from backoffice.approvals.never import NotProved, NotYourSession, check_session
 from backoffice.audit.trail import NotAllowed, Refusal
+
+__all__ = [
+    "AlreadyDecided", "ChangedSinceShown", "NoLongerGood", "NoReason", "NotProved", "NotYourSession",
+    "OverLimit", "RulesChanged", "SameHands", "check_still_good", "close", "decide", "expire", "hash_of",
+    "lock", "may_decide", "who_was_first", "why_not", "withdraw",
+]  # fmt: skip
 
 State, Verdict = Approval.State, Decision.Verdict
 
@@ -28,6 +37,10 @@ class ChangedSinceShown(Refusal):
     """What is to be approved is not what was on the screen."""
 
 
+class RulesChanged(Refusal):
+    """The active rules ask for more than this approval does: it is drawn up anew."""
+
+
 class NoReason(Refusal):
     """A rejection needs a reason."""
 
@@ -36,53 +49,10 @@ class NoLongerGood(Refusal):
     """The approval does not hold any more: too old, changed, or its people are no longer entitled."""
 
 
-def hash_of(facts: dict[str, Any]) -> str:
-    """The hash that an approval binds to: SHA-256 over the facts, as canonical JSON."""
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def draft(
-    *,
-    kind: str,
-    summary: str,
-    facts: dict[str, Any],
-    by: User,
-    permission: str,
-    now: datetime,
-    rule: str = "",
-) -> Approval:
-    """Draw up the approval of a new request, to be saved with it.
-
-    Args:
-        facts: what the checker is shown and the hash binds to; "customer" and "policy" are among them.
-        permission: what a checker must hold.
-        rule: the named rule that approves it at once; blank when one checker must.
-    """
-    return Approval(
-        kind=kind,
-        summary=summary[:200],
-        customer_endl_id=facts["customer"],
-        maker=by,
-        facts=facts,
-        facts_hash=hash_of(facts),
-        policy_version=facts["policy"],
-        permission=permission,
-        created_at=now,
-        **(_granted(rule, now) if rule else {}),
-    )
-
-
-def _granted(rule: str, now: datetime) -> dict[str, Any]:
-    return {
-        "rule": rule, "needed": 0, "state": State.APPROVED, "decided_at": now, "good_until": _good_until(now),
-    }  # fmt: skip
-
-
 def decide(
     approval: Approval, *, by: User, verdict: Decision.Verdict, seen: str, reason: str = "", now: datetime
 ) -> Approval:
-    """Add one person's decision, and close the approval when it is the last one needed.
+    """Add one person's decision to the step that waits, and close the approval when it is the last one.
 
     Runs in the caller's transaction; the row is locked, so that the loser of a race is told who was first.
 
@@ -95,39 +65,104 @@ def decide(
         now: aware time of the decision.
 
     Raises:
-        AlreadyDecided, SameHands, ChangedSinceShown, NoReason, NotAllowed
+        AlreadyDecided, SameHands, ChangedSinceShown, RulesChanged, NoReason, OverLimit, NotAllowed,
+        NotProved, NotYourSession
     """
     locked = lock(approval)
     person = User.objects.get(pk=by.pk)
-    _check_open(locked, person)
-    _check_person(locked, person)
+    check_open(locked, person)
+    check_person(locked, person)
+    check_session(person)
     if seen != locked.facts_hash:
         raise ChangedSinceShown("This changed since you looked. Look at it again before you decide.")
-    if verdict == Verdict.REJECT and not reason.strip():
-        raise NoReason("Say why you reject it: the maker will read it.")
-    Decision.objects.create(
-        approval=locked,
+    if verdict == Verdict.REJECT:
+        if not reason.strip():
+            raise NoReason("Say why you reject it: the maker will read it.")
+        _add(locked, person, verdict, reason, now, used=None)
+        close(locked, State.REJECTED, now=now)
+        return locked
+    _check_rules(locked)
+    used = limits.standing(person, locked.currency, now=now, lock=True)
+    limits.check(locked, person, used)
+    _add(locked, person, verdict, reason, now, used=used)
+    _go_on(locked, now)
+    return locked
+
+
+def _add(
+    approval: Approval,
+    person: User,
+    verdict: Decision.Verdict,
+    reason: str,
+    now: datetime,
+    *,
+    used: limits.Used | None,
+) -> None:
+    """Write the decision, with everything that made it count, and show it to who keeps its picture."""
+    made = Decision.objects.create(
+        approval=approval,
         person=person,
-        maker_id=locked.maker_id,
+        maker_id=approval.maker_id,
         verdict=verdict,
         reason=reason.strip(),
-        seen_hash=seen,
+        seen_hash=approval.facts_hash,
         made_at=now,
+        step=approval.at_step,
+        permission=approval.permission,
+        roles=roles_that_give(person, approval.permission),
+        amount=approval.amount,
+        currency=approval.currency,
+        limit_per_decision=used.per_decision if used else None,
+        limit_per_day=used.per_day if used else None,
+        used_before=used.used if used else None,
     )
-    if verdict == Verdict.REJECT:
-        close(locked, State.REJECTED, now=now)
-    elif _is_enough(locked):
-        close(locked, State.APPROVED, now=now)
-    return locked
+    for name in settings.DECISION_WITNESSES:
+        import_string(name)(approval, made)
+
+
+def _go_on(approval: Approval, now: datetime) -> None:
+    """Move to the first step that still lacks people, or close the approval where none does."""
+    step = waiting_step(approval)
+    if step is None:
+        close(approval, State.APPROVED, now=now)
+    elif step.number != approval.at_step:
+        approval.at_step, approval.permission, approval.step_since = step.number, step.permission, now
+        approval.save(update_fields=("at_step", "permission", "step_since"))
+
+
+def waiting_step(approval: Approval) -> Step | None:
+    """The first step that lacks people; None when all have theirs."""
+    given: dict[int, set[int]] = {}
+    for decision in _approvals_of(approval):
+        if decision.person_id != approval.maker_id and decision.seen_hash == approval.facts_hash:
+            given.setdefault(decision.step, set()).add(decision.person_id)
+    return next(
+        (step for step in approval.steps.all() if len(given.get(step.number, ())) < step.people), None
+    )
+
+
+def roles_that_give(person: User, permission: str) -> list[str]:
+    """The names of a person's roles that hold a permission, sorted."""
+    app, _, codename = permission.partition(".")
+    held = person.groups.filter(permissions__content_type__app_label=app, permissions__codename=codename)
+    return sorted(held.values_list("name", flat=True).distinct())
+
+
+def _check_rules(approval: Approval) -> None:
+    if drawing.asks_more_now(approval):
+        raise RulesChanged(
+            "The rules changed since you looked, and ask for more now. Look at it again before you decide.",
+            then=lambda: drawing.redraw(approval.pk),
+        )
 
 
 def close(approval: Approval, state: Approval.State, *, now: datetime) -> None:
     """End a pending approval. Raises AlreadyDecided when somebody was first."""
-    good_until = _good_until(now) if state == State.APPROVED else None
+    until = good_until(now) if state == State.APPROVED else None
     pending = Approval.objects.filter(pk=approval.pk, state=State.PENDING)
-    if not pending.update(state=state, decided_at=now, good_until=good_until):
+    if not pending.update(state=state, decided_at=now, good_until=until):
         raise AlreadyDecided(who_was_first(approval))
-    approval.state, approval.decided_at, approval.good_until = state, now, good_until
+    approval.state, approval.decided_at, approval.good_until = state, now, until
 
 
 def withdraw(approval: Approval, *, now: datetime) -> None:
@@ -158,8 +193,8 @@ def may_decide(approval: Approval, person: User) -> bool:
 def why_not(approval: Approval, person: User) -> str:
     """Say why this person cannot decide on this approval; blank when they can."""
     try:
-        _check_open(approval, person)
-        _check_person(approval, person)
+        check_open(approval, person)
+        check_person(approval, person)
     except Refusal as refusal:
         return refusal.sentence
     return ""
@@ -183,24 +218,50 @@ def check_still_good(approval: Approval, facts: dict[str, Any], *, has_started: 
         raise NoLongerGood("What would be sent is not what was approved.")
     if not has_started and (approval.good_until is None or now > approval.good_until):
         raise NoLongerGood("The approval ran out before the first attempt.")
-    if approval.needed:
-        _check_checkers(approval)
+    _check_checkers(approval)
 
 
 def _check_checkers(approval: Approval) -> None:
-    good = [d for d in _approvals_of(approval) if _is_entitled(d.person, approval)]
-    if len({d.person_id for d in good} - {approval.maker_id}) < approval.needed:
-        raise NoLongerGood("A person who approved it is no longer entitled to.")
+    """Every step has its people: distinct, not the maker, entitled now as they were then."""
+    counted: set[int] = {approval.maker_id}
+    steps = list(approval.steps.all())
+    if sum(step.people for step in steps) != approval.needed:
+        raise NoLongerGood("Its steps are not what was drawn up.")
+    for step in steps:
+        good = {
+            decision.person_id
+            for decision in _approvals_of(approval)
+            if decision.step == step.number
+            and decision.seen_hash == approval.facts_hash
+            and _still_counts(decision, step)
+        } - counted
+        if len(good) < step.people:
+            raise NoLongerGood("A person who approved it is no longer entitled to.")
+        counted |= good
 
 
-def _check_open(approval: Approval, person: User) -> None:
+def _still_counts(decision: Decision, step: Step) -> bool:
+    """Whether a decider is still here with the permission, and with each role that gave it."""
+    person = decision.person
+    return (
+        person.is_active
+        and person.has_perm(step.permission)
+        and set(decision.roles) <= set(person.role_names)
+    )
+
+
+def check_open(approval: Approval, person: User) -> None:
+    """Raise AlreadyDecided or ChangedSinceShown where this person finds nothing to decide any more."""
+    if approval.state == State.REDRAWN:
+        raise ChangedSinceShown("The rules changed since you looked. Look at it again before you decide.")
     if approval.state != State.PENDING:
         raise AlreadyDecided(who_was_first(approval))
     if approval.decisions.filter(person=person).exists():
         raise AlreadyDecided("You have decided on this already.")
 
 
-def _check_person(approval: Approval, person: User) -> None:
+def check_person(approval: Approval, person: User) -> None:
+    """Raise SameHands or NotAllowed where this is not the person for the step that waits."""
     if person.pk == approval.maker_id:
         raise SameHands("You made this request: another person must decide on it.")
     if not _is_entitled(person, approval):
@@ -213,14 +274,6 @@ def _is_entitled(person: User, approval: Approval) -> bool:
 
 def _approvals_of(approval: Approval) -> Iterable[Decision]:
     return approval.decisions.filter(verdict=Verdict.APPROVE).select_related("person")
-
-
-def _is_enough(approval: Approval) -> bool:
-    return approval.decisions.filter(verdict=Verdict.APPROVE).count() >= approval.needed
-
-
-def _good_until(now: datetime) -> datetime:
-    return now + timedelta(hours=settings.APPROVAL_HOURS)
 
 
 def who_was_first(approval: Approval) -> str:

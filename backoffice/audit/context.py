@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 from django.http import HttpRequest, HttpResponse
@@ -21,6 +21,9 @@ class Origin:
     factor: str = ""
     factor_age_seconds: int | None = None
     is_sample: bool = False
+    # Whether it is a request of the web, and whose session it came with.
+    is_web: bool = False
+    person: int | None = None
 
 
 _origin: ContextVar[Origin] = ContextVar("audit_origin", default=Origin())  # noqa: B039  (frozen)
@@ -53,7 +56,15 @@ def origin_of(request: HttpRequest) -> Origin:
         session=hashlib.sha256(key.encode()).hexdigest()[:16] if key else "",
         factor="" if age is None else accepted_factor(),
         factor_age_seconds=None if age is None else max(0, int(age)),
+        is_web=True,
+        person=request.user.pk,
     )
+
+
+def prove_again(request: HttpRequest) -> None:
+    """Read the origin anew after this request has proved a factor: what it does from here on is proved."""
+    if _origin.get().is_web:
+        _origin.set(replace(origin_of(request), request_id=_origin.get().request_id))
 
 
 def _request_id() -> str:

@@ -17,11 +17,17 @@ Actor = User | str
 
 
 class Refusal(Exception):
-    """An operation said no, and nothing was changed. The text is a sentence for the person."""
+    """An operation said no, and nothing was changed. The text is a sentence for the person.
 
-    def __init__(self, sentence: str) -> None:
+    Args:
+        then: what the refusal itself brings about, such as that something is drawn up anew. `operation` runs
+            it after the refusal is on record; it opens a transaction of its own.
+    """
+
+    def __init__(self, sentence: str, *, then: Callable[[], object] | None = None) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+        self.then = then
 
 
 class NotAllowed(Refusal):
@@ -90,6 +96,8 @@ def operation(verb: str, about: str = "") -> Callable[[Callable[Given, Made]], C
                     checkpoint("before-commit")
             except Refusal as refusal:
                 _record_refusal(verb, kwargs.get(about), kwargs["by"], refusal)
+                if refusal.then is not None:
+                    refusal.then()
                 raise
             checkpoint("after-commit")
             return made

@@ -12,15 +12,13 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import decisions, drawing, facts
 from backoffice.approvals.models import Approval, Decision
 from backoffice.audit.trail import Refusal, record
 from backoffice.delivery.models import Request, State
 from backoffice.endl import Call
 
 Kind = TypeVar("Kind", bound=Request)
-# Changes when what the hash covers changes, so that an older approval does not fit by accident.
-POLICY = "1"
 # Back in one of these after an attempt, a request came to nothing so far: Endl said so, or was not reached.
 _UNSENT = (State.REQUESTED, State.APPROVED)
 
@@ -64,7 +62,7 @@ def commit[Kind: Request](row: Kind, *, by: User) -> tuple[Kind, bool]:
     try:
         with transaction.atomic():
             if row.approval is not None:
-                row.approval.save()
+                drawing.save(row.approval)
                 row.approval_id = row.approval.pk
             row.save(force_insert=True)
     except IntegrityError:
@@ -74,6 +72,15 @@ def commit[Kind: Request](row: Kind, *, by: User) -> tuple[Kind, bool]:
             raise
         return first, False
     return row, True
+
+
+def ask[Kind: Request](row: Kind, *, now: datetime) -> None:
+    """Draw up the approval of a new request by the active rules: approved at once, or waiting for people.
+
+    Two requests at once wait for each other here, so that both count for running totals.
+    """
+    approval = drawing.draw(row, now=now)
+    row.state = State.APPROVED if approval.state == Approval.State.APPROVED else State.REQUESTED
 
 
 def facts_of(request: Request, **plain: Any) -> dict[str, Any]:
@@ -93,7 +100,7 @@ def facts_of(request: Request, **plain: Any) -> dict[str, Any]:
         "environment": "practice" if settings.PRACTICE else "production",
         "customer": request.customer_endl_id,
         "maker": request.maker_id,
-        "policy": POLICY,
+        "policy": facts.policy_of(request.approval),
     }
 
 

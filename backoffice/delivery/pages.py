@@ -73,7 +73,7 @@ def decisions_panel(approval: Approval | None) -> Panel | None:
     """Who decided what, when and why; or the rule that needed nobody."""
     if approval is None:
         return None
-    if approval.rule:
+    if approval.is_by_rule:
         return Panel(
             "Approval", [Fact("Approved by rule", approval.rule), Fact("At", when(approval.decided_at))]
         )

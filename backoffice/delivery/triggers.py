@@ -11,7 +11,6 @@ _FROZEN = (
     "idempotency_key",
     "base_url",
     "maker_id",
-    "approval_id",
     "created_at",
 )
 
@@ -29,7 +28,18 @@ def request_triggers(table: str, *facts: str) -> tuple[Trigger, ...]:
         "NEW.state IN ('approved', 'sending') AND NEW.approval_id IS NOT NULL AND (SELECT a.state FROM "
         "approvals_approval a WHERE a.id = NEW.approval_id) <> 'approved'"
     )
+    # Only for an approval that was drawn up anew in the place of the old one, and waits.
+    other_approval = (
+        "NEW.approval_id {differs} OLD.approval_id AND NOT (OLD.state = 'requested' "
+        "AND NEW.state = 'requested' AND EXISTS (SELECT 1 FROM approvals_approval a "
+        "JOIN approvals_approval b ON b.id = a.replaces_id WHERE a.id = NEW.approval_id "
+        "AND a.state = 'pending' AND b.id = OLD.approval_id "
+        "AND b.state = 'redrawn'))"
+    )
     return (
+        Trigger(
+            f"{table}_keeps_its_approval", table, "UPDATE", other_approval, "a request keeps its approval"
+        ),
         Trigger(f"{table}_keeps_its_bytes", table, "UPDATE", changed, "a request keeps its bytes"),
         Trigger(
             f"{table}_end_is_an_end",

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group
 
 from backoffice.access import roles
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import decisions, policies
 from backoffice.approvals.decisions import (
     AlreadyDecided,
     ChangedSinceShown,
@@ -21,9 +21,9 @@ from backoffice.audit.trail import NotAllowed
 from cards import issuing
 from cards.models import Cardholder
 from funding import deposits
-from funding.models import DepositRequest
+from funding.models import DepositRequest, Wallet
 from tests.people import a_person, as_now
-from tests.wishes import an_order, approval_of
+from tests.wishes import a_deposit, an_order, approval_of
 
 
 def approve(wish: DepositRequest, by: User, now: datetime, seen: str | None = None) -> DepositRequest:
@@ -70,20 +70,13 @@ class TestApproving:
         assert Decision.objects.count() == 1
 
     def test_who_has_decided_waits_for_the_others(
-        self, wish: DepositRequest, checker: User, now: datetime
+        self, wallet: Wallet, maker: User, checker: User, checker2: User, now: datetime
     ) -> None:
-        two = decisions.draft(
-            kind="deposit", summary="Two are needed", facts=deposits.facts_of(wish), by=wish.maker,
-            permission=deposits.PERMISSION, now=now,
-        )  # fmt: skip
-        two.needed = 2
-        two.save()
-        decided = decisions.decide(
-            two, by=checker, verdict=Decision.Verdict.APPROVE, seen=two.facts_hash, now=now
-        )
-        assert decided.state == Approval.State.PENDING
+        large = a_deposit(wallet, by=maker, now=now, amount="10000.00")
+        assert approve(large, checker, now).state == "requested"
         with pytest.raises(AlreadyDecided, match="You have decided"):
-            decisions.decide(two, by=checker, verdict=Decision.Verdict.APPROVE, seen=two.facts_hash, now=now)
+            approve(large, checker, now)
+        assert approve(large, checker2, now).state == "approved"
 
     def test_what_was_not_seen_cannot_be_approved(
         self, wish: DepositRequest, checker: User, now: datetime
@@ -258,5 +251,5 @@ class TestTheNamedRule:
 
     def test_it_names_itself(self, cardholder: Cardholder, manager: User, now: datetime) -> None:
         approval = approval_of(an_order(cardholder, by=manager, now=now))
-        assert (approval.rule, approval.needed) == (issuing.CEILING_RULE, 0)
+        assert (approval.rule, approval.needed) == (policies.CEILING_RULE, 0)
         assert not approval.decisions.exists()

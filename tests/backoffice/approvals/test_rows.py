@@ -9,6 +9,7 @@ from django.db import Error, connection, transaction
 
 from backoffice.access.models import User
 from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals.policies import CEILING_RULE
 from backoffice.triggers import all_triggers, check_triggers, install_triggers
 from cards.models import Cardholder
 from funding import deposits
@@ -29,7 +30,8 @@ def decision(approval: Approval, person: User, now: datetime, **other: object) -
     """A decision that the ORM has not looked at."""
     given = {
         "approval": approval, "person": person, "maker_id": approval.maker_id, "made_at": now,
-        "verdict": Decision.Verdict.APPROVE, "seen_hash": approval.facts_hash, **other,
+        "verdict": Decision.Verdict.APPROVE, "seen_hash": approval.facts_hash,
+        "permission": approval.permission, **other,
     }  # fmt: skip
     return Decision(**given)
 
@@ -134,10 +136,14 @@ class TestApprovals:
         approval.pk, approval.state, approval.decided_at, approval.good_until = None, "approved", now, now
         assert "starts pending" in refused_row(approval)
 
-    @pytest.mark.parametrize(("rule", "needed"), [("", 0), ("a rule", 1)])
-    def test_nobody_is_needed_only_by_a_rule(self, approval: Approval, rule: str, needed: int) -> None:
-        approval.pk, approval.rule, approval.needed = None, rule, needed
-        assert "by_people_or_by_rule" in refused_row(approval)
+    @pytest.mark.parametrize("rule", ["", "a rule that nobody knows", "deposit", CEILING_RULE])
+    @pytest.mark.parametrize("state", ["pending", "approved"])
+    def test_nobody_is_needed_only_by_a_rule_that_says_so(
+        self, approval: Approval, rule: str, state: str, now: datetime
+    ) -> None:
+        approval.pk, approval.rule, approval.needed = None, rule, 0
+        approval.state, approval.decided_at, approval.good_until = state, now, now
+        assert "starts pending" in refused_row(approval)
 
     def test_it_stays(self, approval: Approval) -> None:
         assert "stay" in refused("DELETE FROM approvals_approval")

@@ -18,6 +18,7 @@ class Approval(models.Model):
         REJECTED = "rejected", "Rejected"
         CANCELLED = "cancelled", "Cancelled"
         EXPIRED = "expired", "Expired"
+        REDRAWN = "redrawn", "Drawn up anew under other rules"
 
     kind = models.CharField(max_length=20)
     summary = models.CharField(max_length=200)
@@ -25,11 +26,26 @@ class Approval(models.Model):
     maker = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     facts = models.JSONField()
     facts_hash = models.CharField(max_length=64)
+    # What it is about, for limits and sums; also in the facts.
+    amount = models.DecimalField(max_digits=20, decimal_places=6, null=True)
+    currency = models.CharField(max_length=12, blank=True)
     policy_version = models.CharField(max_length=40)
-    # The rule that needs nobody; blank when people decide.
+    # The rules as they stood: blank for an approval from before there were rule sets.
+    rule_set = models.ForeignKey(
+        "approvals.RuleSet", models.PROTECT, null=True, blank=True, related_name="approvals"
+    )
+    # The rule that fitted; blank where none did.
     rule = models.CharField(max_length=100, blank=True)
+    # What the rules looked at around it: running totals, and whether it was the first to its wallet.
+    figures = models.JSONField(default=dict)
+    # How many people its steps ask for together.
     needed = models.PositiveSmallIntegerField(default=1)
+    # The step that waits now, what its people must hold, and since when it waits.
+    at_step = models.PositiveSmallIntegerField(default=1)
     permission = models.CharField(max_length=100)
+    step_since = models.DateTimeField(null=True)
+    # The one that it replaces: the rules asked for more when it was looked at again.
+    replaces = models.OneToOneField("self", models.PROTECT, null=True, blank=True, related_name="replaced_by")
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
     created_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -41,14 +57,14 @@ class Approval(models.Model):
         permissions = (
             ("decide_deposits", "Can approve or reject deposits"),
             ("decide_card_orders", "Can approve or reject card orders"),
+            ("decide_as_compliance", "Can approve or reject where the rules ask compliance"),
         )
         indexes = (models.Index(fields=("state", "created_at"), name="approval_queue"),)
         constraints = (
             models.CheckConstraint(condition=~Q(facts_hash=""), name="approval_has_a_hash"),
-            # Nobody is needed only where a rule says so, and a rule needs nobody.
+            # Nobody is needed only where a rule says so.
             models.CheckConstraint(
-                condition=Q(rule="", needed__gt=0) | (~Q(rule="") & Q(needed=0)),
-                name="approval_by_people_or_by_rule",
+                condition=Q(needed__gt=0) | ~Q(rule=""), name="approval_by_people_or_by_rule"
             ),
             models.CheckConstraint(
                 condition=Q(state="pending", decided_at=None)
@@ -62,6 +78,41 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return self.summary
+
+    @property
+    def is_by_rule(self) -> bool:
+        """Whether a rule approves it, and nobody is asked."""
+        return self.needed == 0
+
+    @property
+    def drawn_steps(self) -> list["Step"]:
+        """Its steps in order; of one that is not saved yet, those that are saved with it."""
+        return list(self.steps.all()) if self.pk is not None else self.__dict__.get("_steps", [])
+
+    def draw_steps(self, steps: list["Step"]) -> None:
+        """Give an approval that is not saved yet its steps."""
+        self.__dict__["_steps"] = steps
+
+
+class Step(models.Model):
+    """So many people who hold a permission; all of them before the next step. Never changed."""
+
+    approval = models.ForeignKey(Approval, models.PROTECT, related_name="steps")
+    number = models.PositiveSmallIntegerField()
+    people = models.PositiveSmallIntegerField()
+    role = models.CharField(max_length=40)
+    permission = models.CharField(max_length=100)
+
+    class Meta:
+        ordering = ("approval", "number")
+        default_permissions = ()
+        constraints = (
+            models.UniqueConstraint(fields=("approval", "number"), name="step_number_once"),
+            models.CheckConstraint(condition=Q(people__gt=0, number__gt=0), name="step_asks_somebody"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.people} of the role {self.role}"
 
 
 class Decision(models.Model):
@@ -79,9 +130,20 @@ class Decision(models.Model):
     reason = models.TextField(blank=True)
     seen_hash = models.CharField(max_length=64)
     made_at = models.DateTimeField()
+    # What made it count: the step, what its people must hold, and the roles that gave it to this person.
+    step = models.PositiveSmallIntegerField(default=1)
+    permission = models.CharField(max_length=100, blank=True)
+    roles = models.JSONField(default=list)
+    # What it moved, and the person's limit as it stood; blank where they had none in this currency.
+    amount = models.DecimalField(max_digits=20, decimal_places=6, null=True)
+    currency = models.CharField(max_length=12, blank=True)
+    limit_per_decision = models.DecimalField(max_digits=20, decimal_places=6, null=True)
+    limit_per_day = models.DecimalField(max_digits=20, decimal_places=6, null=True)
+    used_before = models.DecimalField(max_digits=20, decimal_places=6, null=True)
 
     class Meta:
         ordering = ("made_at",)
+        indexes = (models.Index(fields=("person", "made_at"), name="decision_by_person"),)
         default_permissions = ("view",)
         constraints = (
             models.UniqueConstraint(fields=("approval", "person"), name="decision_once_a_person"),
