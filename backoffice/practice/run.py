@@ -17,7 +17,7 @@ from backoffice.practice import ground as grounds
 from backoffice.practice.children import Child, die_with, stop_all
 from backoffice.practice.ground import ROOT, CannotStart, Ground
 
-PEOPLE = "maker, checker, compliance, manager, auditor, administrator, administrator2"
+PEOPLE = "maker, checker, checker2, compliance, manager, auditor, administrator, administrator2"
 EMULATOR_SECONDS = 30
 WEB_SECONDS = 90
 

@@ -80,7 +80,7 @@ def make_world(*, endl: Client, now: datetime) -> Sample:
     Raises: NotPractice where Endl is not our emulator, or the sample people are missing.
     """
     people = {person.username: person for person in User.objects.filter(is_active=True)}
-    if missing := {"maker", "checker", "compliance", "manager"} - set(people):
+    if missing := {"maker", "checker", "checker2", "compliance", "manager"} - set(people):
         raise NotPractice(f"Run create_sample_people first: {', '.join(sorted(missing))} missing.")
     world = ask_emulator("sample", {"now": now.isoformat()})
     return Sample(people=people, world=world, endl=endl, now=datetime.fromisoformat(world["now"]))

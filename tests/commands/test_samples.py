@@ -17,7 +17,7 @@ from backoffice.delivery import invariants
 from funding.models import Deposit, DepositRequest, Withdrawal
 from tests.commands.conftest import Run
 
-NAMES = {"maker", "checker", "compliance", "manager", "auditor", "administrator", "administrator2"}
+NAMES = {"maker", "checker", "checker2", "compliance", "manager", "auditor", "administrator", "administrator2"}
 
 
 class TestPeople:
@@ -42,7 +42,7 @@ class TestPeople:
         run("create_sample_people")
         User.objects.filter(username="maker").update(first_name="Somebody")
         again = run("create_sample_people")
-        assert (again.exit_code, again.summary) == (0, "0 sample people made, 7 were there already.")
+        assert (again.exit_code, again.summary) == (0, "0 sample people made, 8 were there already.")
         assert User.objects.get(username="maker").first_name == "Somebody"
 
     def test_not_outside_practice(self, run: Run, settings: Settings) -> None:

@@ -18,6 +18,7 @@ from cards.models import Assignment
 PEOPLE = (
     ("maker", roles.FINANCE_MAKER, "Mara", "Lindqvist"),
     ("checker", roles.FINANCE_CHECKER, "Chidi", "Okafor"),
+    ("checker2", roles.FINANCE_CHECKER, "Ines", "Novak"),
     ("compliance", roles.COMPLIANCE, "Carmen", "Ruiz"),
     ("manager", roles.MANAGER, "Tom", "Becker"),
     ("auditor", roles.AUDITOR, "Aiko", "Tanaka"),
