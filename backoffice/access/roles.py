@@ -55,6 +55,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.add_cardorder",
         "cards.open_mask",
         "cards.reveal_card",
+        "cards.destroy_details",
     ),
     FINANCE_MAKER: (
         *_SEES_MONEY,
@@ -87,11 +88,15 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.add_cardholderreview",
         "cards.view_cardreveal",
         "cards.view_sealeddetails",
+        "cards.destroy_details",
+        "cards.view_retentionreport",
+        "cards.add_retentionreport",
         "cards.view_every_customer",
         "approvals.view_approval",
         "approvals.decide_as_compliance",
         "delivery.view_hold",
         "delivery.add_hold",
+        "delivery.view_alert",
         "audit.view_entry",
     ),
     AUDITOR: (
@@ -102,6 +107,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_assignment",
         "cards.view_cardreveal",
         "cards.view_sealeddetails",
+        "cards.view_retentionreport",
+        "cards.view_encryptionkey",
         "funding.view_webhookevent",
         "approvals.view_approval",
         "approvals.view_decision",
@@ -118,6 +125,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_assignment",
         "cards.add_assignment",
         "cards.delete_assignment",
+        "cards.view_encryptionkey",
+        "cards.view_retentionreport",
         *_SEES_RULES,
         "approvals.change_rules",
         "approvals.change_limits",
@@ -154,7 +163,6 @@ def keep_roles(**_kwargs: Any) -> None:
     }
     for name, wanted in ROLES.items():
         group, _ = Group.objects.get_or_create(name=name)
-        if name in settings.CARD_COPY_ROLES:
-            wanted = (*wanted, COPY_DETAILS)
+        given = (*wanted, COPY_DETAILS) if name in settings.CARD_COPY_ROLES else wanted
         # Before the last application has migrated, some permissions are not there yet.
-        group.permissions.set([known[perm] for perm in wanted if perm in known])
+        group.permissions.set([known[perm] for perm in given if perm in known])

@@ -16,16 +16,21 @@ from backoffice.audit.trail import Refusal
 from backoffice.endl import KeyRefused
 from backoffice.mirror.admin import MirrorAdmin
 from backoffice.pages.objects import the_person
-from backoffice.pages.parts import Act, Fact, Panel, Table, badge, dollars, endl_status, link, name, when
+from backoffice.pages.parts import Act, Fact, Panel, badge, dollars, endl_status, link, name, url_of, when
 from cards import keyring, reveal
 from cards.admin.common import CustomerFilter
+from cards.admin.lives import life_of, seen_by
 from cards.admin.masks import can_be_opened, details_of, mask_of, masked_of, opens_by_itself
-from cards.models import Card, SealedDetails
+from cards.admin.reveal_desk import RevealDesk, why_not_reveal
+from cards.models import Card
 from cards.scoping import Scoped
 from cards.sync import CARDHOLDERS
 
 _OPEN = "open-mask"
-_SINGLE_USE = "Endl documents only the words “single-use card”: do not count on a second payment with it."
+_SINGLE_USE = (
+    "Endl documents only the words “single-use card”: do not count on a second payment with it, nor on what "
+    "a declined or smaller payment leaves of it."
+)
 
 
 class MaskStaysClosed(Refusal):
@@ -33,7 +38,7 @@ class MaskStaysClosed(Refusal):
 
 
 @admin.register(Card)
-class CardAdmin(Scoped, MirrorAdmin):
+class CardAdmin(Scoped, RevealDesk, MirrorAdmin):
     """Cards, as Endl last told them. Their numbers are not here."""
 
     scope_path = "cardholder__customer"
@@ -101,6 +106,9 @@ class CardAdmin(Scoped, MirrorAdmin):
 
     def acts(self, request: HttpRequest, obj: Card) -> Iterable[Act]:
         person = the_person(request)
+        if person.has_perm("cards.reveal_card"):
+            why_not = why_not_reveal(person, obj)
+            yield Act("reveal", "Reveal", why_not=why_not, href=url_of(obj, "reveal"), tone="primary")
         # A press on a page that is no longer true gets a sentence from the operation, not a closed door.
         is_pressed = request.method == "POST" and details_of(obj) is not None
         if person.has_perm("cards.open_mask") and (can_be_opened(obj) or is_pressed):
@@ -110,9 +118,10 @@ class CardAdmin(Scoped, MirrorAdmin):
         person = the_person(request)
         yield self._mask(person, obj)
         yield Panel("Card", list(_facts(obj, person)))
+        yield life_of(obj)
         details = details_of(obj)
         if details is not None:
-            yield _seen_by(details)
+            yield seen_by(details)
         yield self.provenance(obj)
         yield self.as_it_came(obj)
 
@@ -166,38 +175,6 @@ def _facts(card: Card, person: User) -> Iterable[Fact]:
     elif person.has_perm("cards.view_cardorder"):
         yield Fact("Order", link(order), order.purpose)
     yield Fact("Status at Endl", _status(card))
-    yield Fact("Its life", " → ".join(_life(card)))
-
-
-def _life(card: Card) -> Iterable[str]:
-    details = details_of(card)
-    if card.created_at is not None:
-        yield f"issued {_at(card.created_at)}"
-    if details is not None:
-        yield f"details received {_at(details.received_at)}"
-        if details.opened_at is not None:
-            yield f"last four read {_at(details.opened_at)}"
-        if details.destroyed_at is not None:
-            yield f"details destroyed {_at(details.destroyed_at)}, because {details.destroyed_because}"
-    if card.has_ended:
-        yield f"{card.status}, as told {_at(card.changed_at)}"
-
-
-def _at(moment: Any) -> str:
-    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M %Z}"
-
-
-def _seen_by(details: SealedDetails) -> Panel:
-    rows = [
-        (str(look.by), look.get_purpose_display(), when(look.started_at),
-         badge(look.result, look.get_result_display()), look.reason)
-        for look in details.reveals.select_related("by")
-    ]  # fmt: skip
-    return Panel(
-        "Seen by",
-        table=Table(("Who", "What for", "When", "Result", "Reason"), rows),
-        empty="Nobody has opened the details.",
-    )
 
 
 def _open_mask(card: Card, person: User, _given: dict[str, Any]) -> str:

@@ -123,7 +123,7 @@ class TestWhatStandsInTheWay:
             envelope=None, destroyed_at=timezone.now(), destroyed_because="72 hours have passed"
         )
         page = texts_of(desk, url("card", "change", issued.pk))
-        assert "details destroyed" in page
+        assert "Details destroyed" in page
         assert "because 72 hours have passed" in page
         answer = desk.post(url("card", "open-mask", issued.pk), follow=True)
         assert "The details were destroyed on" in answer.content.decode()
@@ -138,7 +138,7 @@ class TestWhatStandsInTheWay:
 
 def test_shows_the_card_with_its_life_on_one_line(issued: Card, desk: Browser) -> None:
     page = texts_of(desk, url("card", "change", issued.pk))
-    assert "details received" in page
+    assert "Details received" in page
     assert "documents only the words “single-use card”" in page
     assert "19.99" in page
     assert url("cardorder", "change", issued.order.pk) in page
