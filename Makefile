@@ -5,10 +5,10 @@ PYTHON = .venv/bin/python
 # More of pytest's options, as in: make test ARGS="-k deposits"
 ARGS =
 
-.PHONY: help setup run test check browser
+.PHONY: help setup run test browser faults faults-quick mutants check
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 setup: ## .venv with everything that is locked, for development
 	@.ci/bootstrap.sh dev
@@ -21,6 +21,15 @@ test: ## all tests but the browser's (TEST_DATABASE_URL, TEST_BROKER_URL; ARGS g
 
 browser: ## the journeys in headless Chromium, with screenshots under var/
 	@.ci/bootstrap.sh dev && exec $(PYTHON) -m pytest -m browser $(ARGS)
+
+faults: ## break everything on real processes, and let Endl's ledger judge (up to an hour; ARGS="--only storm")
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.faults $(ARGS)
+
+faults-quick: ## a sample of that, in minutes
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.faults --quick $(ARGS)
+
+mutants: ## plant faults in the code on purpose, one at a time, and see each of them caught
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.faults.mutants $(ARGS)
 
 check: ## lint, types, directions, migrations, production settings, templates
 	@.ci/bootstrap.sh dev && exec .ci/check

@@ -102,6 +102,13 @@ def start_attempt(request: Request, *, now: datetime) -> Attempt | None:
     )
 
 
+def outlasts_call(request: Request, *, now: datetime) -> bool:
+    """Whether the claim holds until a call that begins now has ended."""
+    assert request.lease_until is not None
+    call = timedelta(seconds=settings.ENDL_CALL_SECONDS)
+    return rules.may_still_send(lease_left=request.lease_until - now, call=call)
+
+
 def close_left_behind(request: Request, *, now: datetime) -> None:
     """Put down that the sender of an earlier attempt died before it had an answer."""
     Attempt.objects.filter(

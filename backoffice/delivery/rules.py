@@ -65,6 +65,14 @@ def is_unclear_when_left(*, was_unclear: bool, has_begun: bool) -> bool:
     return was_unclear or has_begun
 
 
+def may_still_send(*, lease_left: timedelta, call: timedelta) -> bool:
+    """Whether a claim outlasts the call that is about to begin, with the wait for a place before it.
+
+    A process that slept since it claimed must not send beside the one that has the claim by now.
+    """
+    return lease_left >= call * 1.2
+
+
 class Before(Enum):
     """What has to happen before a request is sent."""
 

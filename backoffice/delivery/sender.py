@@ -233,6 +233,10 @@ def _attempt[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, cl
         return
     call = api.Call(operation=request.operation, path=request.path, body=bytes(request.body))
     checkpoint("before-send")
+    if not claims.outlasts_call(request, now=clock()):
+        slept = api.NotSent("The process slept past its claim, so it sent nothing.")
+        _settle_trouble(road, request, attempt, slept, endl=endl, now=clock())
+        return
     try:
         answer = endl.send(call, key=request.idempotency_key)
     except api.EndlError as problem:

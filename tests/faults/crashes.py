@@ -33,6 +33,7 @@ POINTS = (
 # Points that only a card order passes.
 _OF_CARDS = ("after-envelope",)
 _REACH_SECONDS = 15.0
+OVERTAKEN_SECONDS = 5.0
 _HANG_SECONDS = 1.4
 
 
@@ -60,6 +61,8 @@ KILLS: dict[str, Callable[[Office], None] | None] = {
     "broker": lambda office: office.broker.crash(),
     "wiped": lambda office: office.broker.wipe(),
     "emulator": Office.crash_emulator,
+    # Nobody dies: they sleep until others have taken the claim, and then go on.
+    "overtaken": lambda _office: time.sleep(OVERTAKEN_SECONDS),
 }
 # At these, what a process has read or not read dies with it.
 _DIES_WITH_ANSWER = {"exit", "child", "parent", "both"}
@@ -131,7 +134,7 @@ def _while_sent(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History
             "faults", operation=OPERATIONS[kind], customer=place.customer.endl_id, kind="hang", when="after",
             seconds=_HANG_SECONDS, times=crash.each,
         )  # fmt: skip
-    # A worker that is told to stop hears Endl out first: nothing is lost by that, nor by a database that goes.
+    # A worker that is told to stop hears Endl out first, and the spool outlives a database.
     may_lose = crash.kill in ("child", "parent", "both", "emulator")
     histories = _wishes(stage, place, crash, may_lose=may_lose)
     stage.desk.ring(*histories)

@@ -37,7 +37,7 @@ Delivery = tuple[str, bytes]
 
 
 def _deliveries(deposit: dict[str, Any], end: str) -> list[Delivery]:
-    """Five deliveries about one deposit: the truth twice, a lie, an old word, and another body under one id."""
+    """Five about one deposit: the truth twice, a lie, an old word, and another body under one id."""
     own = deposit["depositId"]
     true, false = (_DONE, _FAILED) if end == "completed" else (_FAILED, _DONE)
     told = {**deposit, "status": end}

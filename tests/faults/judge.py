@@ -75,9 +75,9 @@ class Judge:
 
     def strays(self) -> list[Bad]:
         """Effects that no request of ours accounts for."""
-        ours = {
-            key for model in MODELS.values() for key in model._default_manager.values_list("idempotency_key", flat=True)
-        }  # fmt: skip
+        ours: set[str] = set()
+        for model in MODELS.values():
+            ours.update(model._default_manager.values_list("idempotency_key", flat=True))
         return [
             Bad(
                 "doubled",
@@ -151,7 +151,8 @@ def explain(history: History) -> Iterator[str]:
     """The rows of a bad history, without anything secret."""
     row = history.row
     yield f"{history.kind} {history.pk} ({row.idempotency_key}): {row.state}, needs_person={row.needs_person}"
-    yield f"  unclear since {row.unclear_at}, {row.attempts} attempts, next {row.next_attempt_at}: {row.outcome_message}"
+    yield f"  unclear since {row.unclear_at}, {row.attempts} attempts, next {row.next_attempt_at}"
+    yield f"  {row.outcome_message}"
     for attempt in Attempt.objects.filter(kind=row.kind, request_id=row.pk).order_by("number"):
         yield (
             f"  attempt {attempt.number}: {attempt.started_at:%H:%M:%S.%f} {attempt.outcome} "

@@ -38,23 +38,28 @@ def groups(quick: bool) -> list[Group]:
     throttles = THROTTLES[1:2] + THROTTLES[6:7] if quick else THROTTLES
     stops = STOPS[1:2] + STOPS[4:] if quick else STOPS
     return [
-        *(_throttle(word, how, when) for word, how in throttles for when in ("before", "after")),
+        *(_throttle(word, how) for word, how in throttles),
         *(Group((f"line stops with {code}",), partial(_stop, code)) for code in stops),
     ]
 
 
-def _throttle(word: str, how: dict[str, Any], when: str) -> Group:
-    name = f"line slows down, Retry-After {word}, {when}"
-    return Group((name,), partial(_slow_down, name, {"kind": "throttle", "when": when, **how}))
+def _throttle(word: str, how: dict[str, Any]) -> Group:
+    names = {when: f"line slows down, Retry-After {word}, {when}" for when in ("before", "after")}
+    return Group(tuple(names.values()), partial(_slow_down, names, {"kind": "throttle", **how}))
 
 
-def _slow_down(name: str, how: dict[str, Any], stage: Stage) -> Iterator[Outcome]:
-    # Endl did it, and said that it did not: the repeat finds out, and what came with the first answer is gone.
-    histories = _begin(stage, KINDS, how, may_lose=how["when"] == "after")
+def _slow_down(names: dict[str, str], how: dict[str, Any], stage: Stage) -> Iterator[Outcome]:
+    # Endl did it and said that it did not: the repeat finds out, and what came with the answer is gone.
+    histories = {
+        when: _begin(stage, KINDS, {"when": when, **how}, may_lose=when == "after") for when in names
+    }
+    every = [history for some in histories.values() for history in some]
     more: list[Bad] = []
-    until(partial(_has_passed, stage, histories, more), 45, every=0.3)
-    stage.settle(histories, since=time.monotonic())
-    yield stage.close(name, histories, more=more)
+    until(partial(_has_passed, stage, every, more), 45, every=0.3)
+    stage.settle(every, since=time.monotonic())
+    for when, name in names.items():
+        yield stage.close(name, histories[when], more=more)
+        more = []
 
 
 def _has_passed(stage: Stage, histories: list[History], more: list[Bad]) -> bool:
@@ -74,11 +79,9 @@ def _slow_until() -> datetime | None:
 def _stop(code: str, stage: Stage) -> Iterator[Outcome]:
     """Endl says stop; nothing is marked as failed, nothing more is sent, and work goes on once it answers."""
     kinds = ("card",) if code == "ERRCRD_1007" else KINDS
-    if code == "ERRCORE_1005":
-        stage.office.endl("settings", permitted=False)
-        histories = _begin(stage, kinds, None)
-    else:
-        histories = _begin(stage, kinds, {"kind": "error", "code": code})
+    # A denied access counts for everybody once the probe is denied too.
+    denies = code == "ERRCORE_1005"
+    histories = _begin(stage, kinds, None if denies else {"kind": "error", "code": code})
     more = [] if until(_is_paused, 10) else [Bad("stuck", "It did not pause.")]
     asked = _requests(stage)
     time.sleep(2.5)
@@ -99,6 +102,8 @@ def _begin(
         for kind in kinds:
             fault = {"operation": OPERATIONS[kind], "customer": place.customer.endl_id, **how}
             stage.office.endl("faults", **fault)
+    else:
+        stage.office.endl("settings", permitted=False)
     histories = [stage.desk.wish(kind, place) for kind in kinds]
     for history in histories:
         history.may_lose, history.note = may_lose, f"customer {place.customer.endl_id}, {how}"

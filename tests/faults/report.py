@@ -18,7 +18,7 @@ class Outcome:
         name: of the cell.
         histories: how many there were.
         bad: what is wrong, each with the lines that explain it.
-        recovery_seconds: from the end of the fault until the last row was at rest; None where it says nothing.
+        recovery_seconds: from the fault's end until the last row was at rest; None where that says nothing.
         note: what was measured.
     """
 

@@ -22,20 +22,18 @@ def groups(quick: bool) -> list[Group]:
     """Our pace at Endl's limit; and a limit that is lower than our pace."""
     jobs = QUICK_JOBS if quick else JOBS
     return [
-        Group((name,), partial(_storm, name, jobs, limit, pace, retry_after))
-        for name, limit, pace, retry_after in (
-            ("storm, our pace is Endl's limit", 10.0, 10.0, "1"),
-            ("storm, Endl's limit is half our pace", 10.0, 20.0, "1"),
+        Group((name,), partial(_storm, name, jobs, limit, pace))
+        for name, limit, pace in (
+            ("storm, our pace is Endl's limit", 10.0, 10.0),
+            ("storm, Endl's limit is half our pace", 10.0, 20.0),
         )[: 1 if quick else 2]
     ]
 
 
-def _storm(
-    name: str, jobs: int, limit: float, pace: float, retry_after: str, stage: Stage
-) -> Iterator[Outcome]:
+def _storm(name: str, jobs: int, limit: float, pace: float, stage: Stage) -> Iterator[Outcome]:
     place = stage.desk.place()
     stage.office.restart_worker(ENDL_RATE_PER_SECOND=str(pace))
-    stage.office.endl("settings", rate_per_second=limit, rate_retry_after=retry_after)
+    stage.office.endl("settings", rate_per_second=limit, rate_retry_after="1")
     began = time.time()
     histories: list[History] = [stage.desk.wish(_KINDS[place_in % 2], place) for place_in in range(jobs)]
     stage.desk.ring(*histories)

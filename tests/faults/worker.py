@@ -1,4 +1,4 @@
-"""The office's Celery application, with the seam on its checkpoints: `celery --app tests.faults.worker:app`."""
+"""The office's Celery application, with the seam on its checkpoints."""
 
 from backoffice.celery import app
 from tests.faults import seam
