@@ -4,6 +4,7 @@ Whatever a broker loses, repeats or delays, the rows say what is to be done, and
 """
 
 import ctypes
+import logging
 import os
 import signal
 import sys
@@ -19,7 +20,9 @@ from django_structlog.celery.steps import DjangoStructLogInitStep
 from kombu import Exchange, Queue
 
 from backoffice import broker
+from backoffice.hardening import keep_memory_in
 
+log = logging.getLogger("backoffice.celery")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backoffice.settings")
 broker.register()
 
@@ -90,6 +93,7 @@ def schedule() -> dict[str, dict[str, Any]]:
         "watch deadlines": every(60, "backoffice.delivery.tasks.watch_deadlines"),
         "check invariants": every(hour, "backoffice.delivery.tasks.check_invariants"),
         "destroy details that are due": every(hour, "cards.tasks.destroy_due_details"),
+        "report on retention": every(day, "cards.tasks.report_on_retention"),
         "ask whether Endl answers again": every(60, "backoffice.delivery.tasks.probe"),
         "try reads that were switched off": every(day, "backoffice.mirror.tasks.try_switched_off_reads"),
     }
@@ -153,6 +157,16 @@ def give_workers_time(**_: Any) -> None:
     chosen = app.conf.broker_transport_options
     if "socket_timeout" in chosen:
         app.conf.broker_transport_options = {**chosen, "socket_timeout": WORKER_SOCKET_SECONDS}
+
+
+@signals.worker_init.connect
+@signals.beat_init.connect
+def hold_no_keys(**_: Any) -> None:
+    """Guard the memory, and forget the private keys that this process should never have been told of."""
+    keep_memory_in()
+    if settings.ENDL_PRIVATE_KEY_FILES:
+        log.error("ENDL_PRIVATE_KEY_FILES is not for workers: take it out of this process's environment")
+        settings.ENDL_PRIVATE_KEY_FILES = []
 
 
 @signals.beat_embedded_init.connect

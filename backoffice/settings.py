@@ -100,7 +100,10 @@ DELIVERY_SWEEP_SECONDS = ENDL_CALL_SECONDS * 0.4
 ENDL_RATE_PER_SECOND = env.float("ENDL_RATE_PER_SECOND", 10.0)
 APPROVAL_HOURS = env.int("APPROVAL_HOURS", 24)
 KEY_HORIZON_HOURS = env.int("KEY_HORIZON_HOURS", 24)
+# Card details go when the first of these is true; see docs/operations.md before switching one off.
 DETAILS_HOURS = env.int("DETAILS_HOURS", 72)
+DESTROY_WHEN_NOT_ACTIVE = env.bool("DESTROY_WHEN_NOT_ACTIVE", True)
+DESTROY_WHEN_LOOKS_ARE_USED_UP = env.bool("DESTROY_WHEN_LOOKS_ARE_USED_UP", True)
 # How long a revealed card stays on the screen, and how often anybody may look before it is refused, or told.
 REVEAL_SECONDS = env.int("REVEAL_SECONDS", 30)
 REVEALS_PER_CARD = env.int("REVEALS_PER_CARD", 3)
@@ -173,6 +176,7 @@ NAVIGATION: list[tuple[str, list[tuple[str, ...]]]] = [
         ("cards.cardholderreview", "Reviews", "fact_check"),
         ("cards.cardreveal", "Reveals", "visibility"),
         ("cards.sealeddetails", "Sealed details", "lock"),
+        ("cards.retentionreport", "Retention", "auto_delete"),
         ("funding.webhookevent", "Webhook events", "webhook"),
         ("delivery.attempt", "Attempts", "outbox"),
     ]),
@@ -181,6 +185,7 @@ NAVIGATION: list[tuple[str, list[tuple[str, ...]]]] = [
         ("auth.group", "Roles", "shield_person"),
         ("cards.assignment", "Assignments", "assignment_ind"),
         ("delivery.line", "Line to Endl", "cable"),
+        ("cards.encryptionkey", "Keys", "key"),
         ("delivery.hold", "Holds", "back_hand", "lifted_at=None"),
         ("delivery.pause", "Pauses", "pause_circle"),
         ("mirror.pull", "Syncs", "sync"),
@@ -204,6 +209,8 @@ WHO_SEES_CUSTOMER = "cards.scope.people_for"
 DECISION_WITNESSES: list[str] = []
 ROADS = ["cards.registering.ROAD", "cards.issuing.ROAD", "funding.deposits.ROAD"]
 INVARIANTS = ["cards.invariants.CHECKS", "funding.invariants.CHECKS"]
+# Called by each web process when it starts.
+WEB_STARTS = ["cards.keyring.watch"]
 TRIGGERS = [
     "backoffice.approvals.triggers.TRIGGERS",
     "backoffice.audit.triggers.TRIGGERS",
@@ -263,7 +270,11 @@ if IS_EMBEDDED:
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=20000;",
+        # What is destroyed is overwritten with zeros, not only marked free.
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=20000; "
+            "PRAGMA secure_delete=ON;"
+        ),
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60

@@ -15,7 +15,7 @@ from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
 from backoffice.delivery.models import Hold, Pause, State
 from backoffice.delivery.sender import GateClosed, Road
-from cards import customers, registering, scope, sync
+from cards import customers, keys, registering, scope, sync
 from cards.models import Card, Cardholder, CardOrder, SealedDetails
 
 PERMISSION = "approvals.decide_card_orders"
@@ -142,7 +142,7 @@ def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None
         order=order,
         defaults={
             "envelope": vault.seal(json.dumps(envelope).encode(), about=about_details(order)),
-            "key_fingerprint": _key_of(envelope),
+            "key_fingerprint": keys.fingerprint_for(envelope),
             **sync.masked_columns(made.card),
             "received_at": now,
         },
@@ -152,11 +152,6 @@ def _keep_details(order: CardOrder, made: api.IssuedCard, now: datetime) -> None
 def about_details(order: CardOrder) -> str:
     """What the sealed envelope of an order is bound to."""
     return f"cards.details:{order.pk}:{order.idempotency_key}"
-
-
-def _key_of(envelope: str | dict[str, Any]) -> str:
-    named = envelope.get("keyId") if isinstance(envelope, dict) else None
-    return named[:64] if isinstance(named, str) else ""
 
 
 def _arrive(order: CardOrder, made: api.IssuedCard, now: datetime) -> None:

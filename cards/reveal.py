@@ -15,6 +15,7 @@ from backoffice.audit.models import Entry
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.endl import CardDetails, EnvelopeError, PrivateKey, open_envelope
 from cards import budgets, issuing, scope
+from cards.keys import note_opened
 from cards.models import CardReveal, SealedDetails
 
 log = logging.getLogger("cards.reveal")
@@ -121,6 +122,7 @@ def unseal(looked: CardReveal, keys: list[PrivateKey], *, now: datetime) -> Card
         _finish(looked, Result.FAILED)
         record("card.quarantine", details, by="system: reveal")
         raise CannotOpen
+    note_opened(details, opened.opened_by)
     _finish(looked, Result.DONE)
     return opened
 

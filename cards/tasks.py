@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from backoffice.connections import open_endl
 from backoffice.delivery import claims, raw, sender
-from cards import issuing, registering, retention, sync
+from cards import issuing, registering, retention, retention_report, sync
 from cards.models import CardholderRequest, CardOrder, Customer
 
 SEND_ORDER, SEND_REGISTRATION = "cards.tasks.send_order", "cards.tasks.send_registration"
@@ -56,3 +56,9 @@ def sync_all() -> None:
 def destroy_due_details() -> None:
     """Destroy the details whose time has come."""
     retention.destroy_due_details(now=timezone.now())
+
+
+@shared_task(name="cards.tasks.report_on_retention")
+def report_on_retention() -> None:
+    """Prove once a day that what should be destroyed is."""
+    retention_report.make_report(by="system: retention", now=timezone.now())

@@ -9,10 +9,11 @@ import json
 import logging
 import os
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import QuerySet
 
 from backoffice import vault
@@ -20,7 +21,7 @@ from backoffice.delivery.models import Attempt, RawAnswer
 from backoffice.endl import Answer
 
 log = logging.getLogger("backoffice.delivery")
-_SUFFIX = ".sealed"
+_SUFFIX, _HALF_WRITTEN = ".sealed", ".part"
 
 
 def keep(attempt: Attempt, answer: Answer) -> None:
@@ -72,10 +73,66 @@ def let_go_of_all(attempt: Attempt) -> None:
     RawAnswer.objects.filter(attempt__kind=attempt.kind, attempt__request_id=attempt.request_id).delete()
 
 
+def let_go_of_request(kind: str, request_id: int) -> None:
+    """Drop every raw copy of a request, in the database and, once that is committed, in the spool."""
+    RawAnswer.objects.filter(attempt__kind=kind, attempt__request_id=request_id).delete()
+    transaction.on_commit(partial(_shred_all, f"{kind}-{request_id}-*"))
+
+
+def let_go_of_old(*, before: datetime) -> None:
+    """Drop the raw copies that came before a moment, whatever they answer."""
+    RawAnswer.objects.filter(received_at__lte=before).delete()
+    for file in old_files(before=before):
+        log.warning("the spooled answer %s has had its time and is destroyed", file.name)
+        _shred(file)
+
+
+def old_files(*, before: datetime) -> list[Path]:
+    """The spooled answers that were last written before a moment, half-written ones included."""
+    return [file for file in _spooled("*") if _written_at(file) <= before.timestamp()]
+
+
+def spooled_of(kind: str, request_id: int) -> list[bytes]:
+    """What the spool holds of a request, sealed."""
+    return [file.read_bytes() for file in _spooled(f"{kind}-{request_id}-*")]
+
+
+def _spooled(pattern: str) -> list[Path]:
+    if not settings.SPOOL_DIR.is_dir():
+        return []
+    return sorted(
+        file for file in settings.SPOOL_DIR.glob(pattern) if file.suffix in (_SUFFIX, _HALF_WRITTEN)
+    )
+
+
+def _written_at(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:
+        # Somebody took it in meanwhile: it is not old.
+        return float("inf")
+
+
+def _shred_all(pattern: str) -> None:
+    for file in _spooled(pattern):
+        _shred(file)
+
+
+def _shred(file: Path) -> None:
+    """Overwrite a file and remove it. On a disk that writes elsewhere, the seal alone protects what was."""
+    try:
+        with file.open("r+b") as content:
+            content.write(bytes(file.stat().st_size))
+            content.flush()
+            os.fsync(content.fileno())
+        file.unlink()
+    except FileNotFoundError:
+        return
+
+
 def take_in_spool() -> int:
     """Bring spooled answers into the database. Returns how many; a file goes after its row is committed."""
-    files = sorted(settings.SPOOL_DIR.glob(f"*{_SUFFIX}")) if settings.SPOOL_DIR.is_dir() else []
-    return sum(_take_in(file) for file in files)
+    return sum(_take_in(file) for file in _spooled("*") if file.suffix == _SUFFIX)
 
 
 def _take_in(file: Path) -> int:
@@ -93,7 +150,7 @@ def _spool(attempt: Attempt, sealed: bytes) -> None:
     """Write the ciphertext where a crash cannot lose it: a private file, synced with its folder."""
     settings.SPOOL_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     name = f"{attempt.kind}-{attempt.request_id}-{attempt.number}"
-    aside = settings.SPOOL_DIR / f"{name}.part"
+    aside = settings.SPOOL_DIR / f"{name}{_HALF_WRITTEN}"
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(sealed)

@@ -21,6 +21,7 @@ from cards import keyring, reveal
 from cards.admin.common import CustomerFilter
 from cards.admin.lives import life_of, seen_by
 from cards.admin.masks import can_be_opened, details_of, mask_of, masked_of, opens_by_itself
+from cards.admin.retention import DESTROY, destroy_act
 from cards.admin.reveal_desk import RevealDesk, why_not_reveal
 from cards.models import Card
 from cards.scoping import Scoped
@@ -43,7 +44,7 @@ class CardAdmin(Scoped, RevealDesk, MirrorAdmin):
 
     scope_path = "cardholder__customer"
     pull_kind = CARDHOLDERS
-    act_names = (_OPEN,)
+    act_names = (_OPEN, DESTROY)
     list_display = (
         "shown_card",
         "shown_holder",
@@ -113,6 +114,7 @@ class CardAdmin(Scoped, RevealDesk, MirrorAdmin):
         is_pressed = request.method == "POST" and details_of(obj) is not None
         if person.has_perm("cards.open_mask") and (can_be_opened(obj) or is_pressed):
             yield Act(_OPEN, "Show last four and expiry", partial(_open_mask, obj, person), why_not=_no_key())
+        yield from destroy_act(person, details_of(obj))
 
     def panels(self, request: HttpRequest, obj: Card) -> Iterable[Panel]:
         person = the_person(request)

@@ -8,8 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from backoffice.pages.objects import ObjectAdmin
-from backoffice.pages.parts import Fact, Panel, badge, code, link, name, when
+from backoffice.pages.objects import ObjectAdmin, the_person
+from backoffice.pages.parts import Act, Fact, Panel, badge, code, link, name, when
+from cards.admin.retention import DESTROY, destroy_act
 from cards.models import SealedDetails
 from cards.scoping import Scoped
 
@@ -19,6 +20,7 @@ class SealedDetailsAdmin(Scoped, ObjectAdmin):
     """Which details are kept, sealed to which key, and when they went. The envelope is not loaded."""
 
     scope_path = "order__cardholder__customer"
+    act_names = (DESTROY,)
     list_display = ("shown_order", "shown_key", "received", "shown_state", "destroyed", "destroyed_because")
     list_filter = (("received_at", admin.DateFieldListFilter), ("destroyed_at", admin.EmptyFieldListFilter))
     search_fields = ("order__cardholder__last_name", "order__card__endl_id", "key_fingerprint")
@@ -53,6 +55,9 @@ class SealedDetailsAdmin(Scoped, ObjectAdmin):
 
     def badge_of(self, obj: SealedDetails) -> Any:
         return _state(obj)
+
+    def acts(self, request: HttpRequest, obj: SealedDetails) -> Iterable[Act]:
+        return destroy_act(the_person(request), obj)
 
     def panels(self, request: HttpRequest, obj: SealedDetails) -> Iterable[Panel]:
         yield Panel(
