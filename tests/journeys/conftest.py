@@ -34,6 +34,7 @@ from cards.models import Cardholder, CardholderReview, Customer
 from funding import wallets
 from funding.models import Wallet
 from tests.conftest import CHROMIUM
+from tests.journeys.clerk import Clerk, Staff
 from tests.journeys.desk import Album, Desk
 from tests.journeys.office import API_KEY, Office
 from tests.people import PASSWORD, a_person
@@ -112,7 +113,7 @@ def a_database_of_our_own() -> Iterator[None]:
 
 
 def hire() -> None:
-    """Make the people, each with one role but the deputy, with passwords that the web server's own settings can read."""
+    """Make the people, with passwords that the web server's own settings can read."""
     # The tests' quick hasher is not known there; one hash, worked out once, serves everybody.
     hashed = PBKDF2PasswordHasher().encode(PASSWORD, "onesaltforeverybody")
     for name, held in PEOPLE.items():
@@ -177,6 +178,12 @@ def cardholder(office: Office, business: Customer, person: Callable[[str], User]
         now=now,
     )  # fmt: skip
     return Cardholder.objects.get(pk=holder.pk)
+
+
+@pytest.fixture(scope="package")
+def staff(office: Office) -> Staff:
+    """People who work through the pages without a browser."""
+    return Staff(*(Clerk(office.url, name) for name in ("manager", "compliance", "maker", "checker")))
 
 
 # --- Browsers ---------------------------------------------------------------------------------------

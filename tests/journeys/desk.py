@@ -1,4 +1,4 @@
-"""A person at a desk: one browser, used by what is written on things, and watched for what must never happen."""
+"""A person at a desk: a browser, used by the words on it, and watched for what must never happen."""
 
 import re
 from pathlib import Path

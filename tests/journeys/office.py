@@ -101,7 +101,8 @@ class Office:
 
     def settings(self, **switches: Any) -> None:
         """Turn the emulator's switches."""
-        self.ask("settings", **switches)
+        if switches:
+            self.ask("settings", **switches)
 
     def fault(self, **fault: Any) -> None:
         """Let something go wrong."""

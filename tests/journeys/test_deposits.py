@@ -107,7 +107,9 @@ def test_a_rejection_says_why_and_sends_nothing(office: Office, sit_down: SitDow
 
 
 def too_much(office: Office, wallet: Wallet) -> str:
-    return "10000.01"
+    pot = {"chain": "base", "currency": "USDC", "balance": "40.00"}
+    office.seed(wallets=[{"walletId": wallet.endl_id, "customerId": wallet.customer.endl_id, **pot}])
+    return "41"
 
 
 def an_employee(office: Office, wallet: Wallet) -> str:
@@ -121,11 +123,11 @@ def somebody_elses_wallet(office: Office, wallet: Wallet) -> str:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "reason", "remedy"),
+    ("trouble", "reason"),
     [
-        (too_much, "Not enough funds", "funds"),
-        (an_employee, "employee", ""),
-        (somebody_elses_wallet, "wallet", ""),
+        (too_much, "Not enough funds"),
+        (an_employee, "employee"),
+        (somebody_elses_wallet, "wallet"),
     ],
 )
 def test_what_endl_refuses_shows_its_reason_and_what_to_do(
@@ -134,7 +136,6 @@ def test_what_endl_refuses_shows_its_reason_and_what_to_do(
     wallet: Wallet,
     trouble: Callable[[Office, Wallet], str],
     reason: str,
-    remedy: str,
 ) -> None:
     amount = trouble(office, wallet)
     page = request_deposit(sit_down("maker"), wallet, amount)
@@ -145,7 +146,6 @@ def test_what_endl_refuses_shows_its_reason_and_what_to_do(
     checker.sees("Endl said", "What to do")
     said = checker.page.get_by_label("Endl said", exact=True)
     expect(said).to_contain_text(reason)
-    expect(said).to_contain_text(remedy)
     checker.picture("refused")
     assert not office.effects("start_deposit", wallet.customer.endl_id)
 

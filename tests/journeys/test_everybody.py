@@ -1,4 +1,4 @@
-"""What makes pages usable for everybody: labels and names for who cannot see, no sideways scrolling on a phone."""
+"""Pages that everybody can use: names for who cannot see them, and no sideways scrolling on a phone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -42,19 +42,22 @@ STUMBLES = """() => {
   const said = [];
   const seen = (node) => node.checkVisibility({ visibilityProperty: true });
   const labelled = (node) => node.getAttribute("aria-label") || node.getAttribute("title")
-    || (node.getAttribute("aria-labelledby") || "").split(" ").some((id) => document.getElementById(id)?.textContent.trim());
+    || (node.getAttribute("aria-labelledby") || "").split(" ")
+      .some((id) => document.getElementById(id)?.textContent.trim());
   const where = (node) => node.outerHTML.slice(0, 120);
   if (!document.documentElement.lang) said.push("the page has no language");
   if (!document.title.trim()) said.push("the page has no title");
   const titles = [...document.querySelectorAll("h1")].filter(seen);
   if (titles.length !== 1) said.push(`the page has ${titles.length} h1`);
-  if ([...document.querySelectorAll("main, [role=main]")].filter(seen).length !== 1) said.push("there is not one main part");
+  const mains = [...document.querySelectorAll("main, [role=main]")].filter(seen);
+  if (mains.length !== 1) said.push(`the page has ${mains.length} main parts`);
   for (const node of document.querySelectorAll("input:not([type=hidden]), select, textarea"))
     if (seen(node) && !labelled(node) && ![...node.labels].some((label) => label.textContent.trim()))
       said.push(`no label: ${where(node)}`);
-  for (const node of document.querySelectorAll("img")) if (!node.hasAttribute("alt")) said.push(`no alt: ${where(node)}`);
+  for (const node of document.querySelectorAll("img"))
+    if (!node.hasAttribute("alt")) said.push(`no alt: ${where(node)}`);
   for (const node of document.querySelectorAll("button, a[href], [role=button]"))
-    if (seen(node) && !labelled(node) && !node.textContent.trim() && !node.querySelector("img[alt]:not([alt=''])"))
+    if (seen(node) && !labelled(node) && !node.textContent.trim() && !node.querySelector("img[alt]"))
       said.push(`no name: ${where(node)}`);
   const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
   for (const id of new Set(ids.filter((each, at) => ids.indexOf(each) !== at))) said.push(`id twice: ${id}`);
@@ -63,8 +66,10 @@ STUMBLES = """() => {
 TOO_WIDE = """() => {
   const room = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= room) return "";
-  const wide = [...document.querySelectorAll("body *")].filter((node) => node.getBoundingClientRect().right > room + 1);
-  return `${document.documentElement.scrollWidth} px: ` + wide.slice(0, 3).map((node) => node.outerHTML.slice(0, 100)).join(" | ");
+  const wide = [...document.querySelectorAll("body *")]
+    .filter((node) => node.getBoundingClientRect().right > room + 1)
+    .map((node) => node.outerHTML.slice(0, 100));
+  return `${document.documentElement.scrollWidth} px: ` + wide.slice(0, 3).join(" | ");
 }"""
 
 

@@ -1,6 +1,6 @@
-"""The main job against servers that read the documents in another way: it comes to its right end with each.
+"""The main job against servers that read the documents in other ways: with each it comes to its end.
 
-What is the same for every one of them: one cardholder, one card, one deposit, and a card's page that shows the
+What is the same for all of them: one cardholder, one card, one deposit, and a card's page that shows the
 last four of the number that was really issued.
 """
 
@@ -12,28 +12,13 @@ import pytest
 
 from cards.models import Card, CardholderRequest, CardOrder, Customer
 from funding.models import DepositRequest
-from tests.journeys.clerk import Clerk, Page
+from tests.journeys.clerk import Clerk, Page, Staff
 from tests.journeys.office import Office, until
 
 pytestmark = pytest.mark.worker
 ALL_READS = ["get_deposit", "list_deposits", "list_withdrawals"]
 POSTS = ["register_cardholder", "issue_card", "start_deposit"]
 SECONDS = 40
-
-
-@dataclass
-class Staff:
-    """Everybody who takes part, each signed in."""
-
-    manager: Clerk
-    compliance: Clerk
-    maker: Clerk
-    checker: Clerk
-
-
-@pytest.fixture
-def staff(office: Office) -> Staff:
-    return Staff(*(Clerk(office.url, name) for name in ("manager", "compliance", "maker", "checker")))
 
 
 @dataclass(frozen=True)
@@ -66,7 +51,9 @@ SERVERS = {
     "lists as objects": Server({"list_form": "object"}),
     "lists by pages": Server({"list_form": "paged", "page_size": 1}),
     "keys insisted on everywhere": Server({"keys_required": POSTS, "unknown_fields": "refuse"}),
-    "keys of registrations ignored": Server({"registration_keys": "ignore", "duplicate_emails": True, "keys_required": []}),
+    "keys of registrations ignored": Server(
+        {"registration_keys": "ignore", "duplicate_emails": True, "keys_required": []}
+    ),
     "200 for what is made": Server({"success_status": 200}),
     "deposits completed at once": Server({"deposit_status": "completed"}),
     "JWE": Server({"envelope_form": "jwe"}),
@@ -74,10 +61,8 @@ SERVERS = {
     "RSA alone, as an object": Server({"envelope_form": "direct-object", "plaintext_names": "card"}),
     "RSA alone, as data": Server({"envelope_form": "direct-data", "plaintext_names": "expiry"}),
     "the tag at the end, base64url": Server({"envelope_tag": "appended", "envelope_base64": "url"}),
-    "ids without prefixes": Server(
-        {"id_form": "uuid"}, "7b0e1d62-0c7f-4b7e-9a51-6f0f3c{:06d}", "{:d}"
-    ),
-}  # fmt: skip
+    "ids without prefixes": Server({"id_form": "uuid"}, "7b0e1d62-0c7f-4b7e-9a51-6f0f3c{:06d}", "{:d}"),
+}
 
 
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS)
@@ -103,11 +88,12 @@ def test_a_card_whose_answer_was_lost_is_found_or_told_again(
     office.fault(operation="issue_card", kind="drop", when="after", customer=job.customer_id)
     if replay == "409":
         job.order_a_card("details_lost")
-        # It was found again in the list, and its page says that nothing more is known of it.
-        order = CardOrder.objects.get(cardholder__customer=job.customer)
-        assert order.card is not None
-        page = staff.manager.look(f"/admin/cards/card/{order.card.pk}/change/")
-        assert f"•••• {order.card.last4}" in page.text
+        found = CardOrder.objects.filter(cardholder__customer=job.customer, card__isnull=False)
+        customer = staff.manager.look(f"/admin/cards/customer/{job.customer.pk}/change/")
+        staff.manager.press(customer, "Sync now")
+        assert until(found.exists, SECONDS)
+        page = staff.manager.look(f"/admin/cards/card/{found.get().card_id}/change/")
+        assert office.effects("issue_card", job.customer_id)[0]["object_id"] in page.text
     else:
         job.issue_a_card()
     assert len(office.effects("issue_card", job.customer_id)) == 1
@@ -190,12 +176,12 @@ class Job:
         return comes_to(self.staff.manager, page, expected)
 
     def issue_a_card(self) -> None:
-        """Order a card and look at it: the envelope opens, whatever its form."""
+        """Order a card and look at it. Endl leaves out the last four, so its envelope has to be opened."""
+        spoil = {"operation": "issue_card", "kind": "mutate", "field": "last4", "mutation": "absent"}
+        self.office.fault(**spoil, customer=self.customer_id)
         self.order_a_card("issued")
         card = Card.objects.get(cardholder__customer=self.customer)
         details = self.office.ask(f"details/{card.endl_id}")
-        # As if Endl had not said them, so that the page has to open what it was sent.
-        Card.objects.filter(pk=card.pk).update(last4="", exp_month=None, exp_year=None)
         manager = self.staff.manager
         page = manager.look(f"/admin/cards/card/{card.pk}/change/")
         shown = manager.press(page, "Show last four and expiry")
