@@ -273,5 +273,6 @@
   }
 
   face.clear();
+  part("needs-script").hidden = true;
   ask.hidden = false;
 })();
