@@ -5,7 +5,7 @@ The office knows them only as strings, in `settings.APPROVAL_BOOKS`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
 from typing import Any
@@ -18,6 +18,8 @@ from backoffice.approvals.rules import Figures, Of, Wish, begin_of
 
 # A request that ended so moves nothing, and counts for nothing from then on.
 CAME_TO_NOTHING = ("rejected", "cancelled", "expired", "refused")
+# So far may two processes' clocks, or the waits for a lock, put the times of two requests in the wrong order.
+_CLOCKS_DIFFER = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -107,11 +109,11 @@ class Book:
     def _standing_at(self, wish: Wish) -> QuerySet[Any]:
         """What was asked for before a wish and had not come to nothing by then."""
         gone = Q(state__in=CAME_TO_NOTHING, state_at__lte=wish.at)
-        earlier = Q(created_at__lt=wish.at)
         if wish.key is None:
-            earlier |= Q(created_at=wish.at)
+            # About to be made, under the lock: what another made "a moment later" is there and counts.
+            earlier = Q(created_at__lte=wish.at + _CLOCKS_DIFFER)
         else:
-            earlier |= Q(created_at=wish.at, pk__lt=wish.key)
+            earlier = Q(created_at__lt=wish.at) | Q(created_at=wish.at, pk__lt=wish.key)
         rows: QuerySet[Any] = self.model._default_manager.filter(earlier).exclude(gone)
         return rows
 

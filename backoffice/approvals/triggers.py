@@ -220,4 +220,39 @@ _OF_LIMITS = (
     ),
     Trigger("limitchange_stays", _RAISES, "DELETE", "OLD.id IS NOT NULL", "raises stay"),
 )
-TRIGGERS = (*_OF_APPROVALS, *_OF_DECISIONS, *_OF_RULES, *_OF_LIMITS)
+_KEPT_AS_WRITTEN = tuple(
+    Trigger(f"{name}_{word}", f"approvals_{name}", event, "OLD.id IS NOT NULL", message)
+    for name, message in (
+        ("dossier", "what was seen stays as it was"),
+        ("comment", "comments stay as they are"),
+    )
+    for word, event in (("stays_as_it_is", "UPDATE"), ("stays", "DELETE"))
+)
+_OF_BULK = (
+    # What was seen and chosen is frozen: only what became of a row that waits is written.
+    Trigger(
+        "bulkrow_is_settled_once",
+        "approvals_bulkrow",
+        "UPDATE",
+        "OLD.state <> 'waiting' OR "
+        + _changed("run_id", "approval_id", "seen_hash", "summary", "amount", "currency", "grade", "told"),
+        "what was chosen does not change",
+    ),
+    Trigger(
+        "bulkrow_comes_with_its_run",
+        "approvals_bulkrow",
+        "INSERT",
+        "(SELECT r.confirmed_at FROM approvals_bulkrun r WHERE r.id = NEW.run_id) IS NOT NULL",
+        "what was confirmed takes in nothing more",
+    ),
+    Trigger("bulkrow_stays", "approvals_bulkrow", "DELETE", "OLD.id IS NOT NULL", "rows stay"),
+    Trigger("bulkrun_stays", "approvals_bulkrun", "DELETE", "OLD.id IS NOT NULL", "runs stay"),
+    Trigger(
+        "bulkrun_is_confirmed_once",
+        "approvals_bulkrun",
+        "UPDATE",
+        "OLD.confirmed_at IS NOT NULL OR " + _changed("person_id", "chosen", "made_at"),
+        "a choice is confirmed once",
+    ),
+)
+TRIGGERS = (*_OF_APPROVALS, *_OF_DECISIONS, *_OF_RULES, *_OF_LIMITS, *_KEPT_AS_WRITTEN, *_OF_BULK)

@@ -44,14 +44,16 @@ def request_deposit(wallet: Wallet, maker: User) -> Request:
 
 
 @pytest.fixture
-def approve(checker: User) -> Callable[[DepositRequest], DepositRequest]:
-    """Approve a deposit as checker."""
+def approve(checker: User, checker2: User) -> Callable[[DepositRequest], DepositRequest]:
+    """Approve a deposit as checker, a large one as checker2 too."""
 
     def decide(wish: DepositRequest) -> DepositRequest:
         assert wish.approval is not None
-        return deposits.approve_deposit(
-            request=wish, by=checker, seen=wish.approval.facts_hash, now=timezone.now()
-        )
+        for person in (checker, checker2)[: wish.approval.needed]:
+            deposits.approve_deposit(
+                request=wish, by=person, seen=wish.approval.facts_hash, now=timezone.now()
+            )
+        return wish
 
     return decide
 

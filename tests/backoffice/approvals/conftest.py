@@ -4,9 +4,11 @@ from datetime import datetime
 
 import pytest
 
+from backoffice.access import roles
 from backoffice.access.models import User
 from backoffice.approvals.models import Approval
 from funding.models import DepositRequest, Wallet
+from tests.people import a_person
 from tests.wishes import a_deposit, approval_of
 
 
@@ -18,3 +20,8 @@ def wish(wallet: Wallet, maker: User, now: datetime) -> DepositRequest:
 @pytest.fixture
 def approval(wish: DepositRequest) -> Approval:
     return approval_of(wish)
+
+
+@pytest.fixture
+def administrator2(db: None) -> User:
+    return a_person("administrator2", roles.ADMINISTRATOR)
