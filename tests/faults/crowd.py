@@ -151,7 +151,8 @@ def _everybody(posts: int, stage: Stage) -> Iterator[Outcome]:
     recovery = stage.settle([history], since=time.monotonic())
     slow = sorted(answer.seconds for answer in said)[int(len(said) * 0.99)]
     more = [*_broken(said), *_decided_wrongly(wish)]
-    if slow > LONGEST_SECONDS:
+    # The short form runs beside whatever else a build server does.
+    if slow > LONGEST_SECONDS * (2 if stage.is_quick else 1):
         more.append(Bad("stuck", f"The losers waited: p99 is {slow:.2f} s."))
     statuses = dict(Counter(answer.status for answer in said))
     note = f"p99 {slow:.2f} s, {len(said) / took:.0f} a second, statuses {statuses}"
