@@ -59,7 +59,7 @@ class Office:
         self._wait("emulator", self.endl, lambda: answers(self.endl_port, "/_control/healthz"))
 
     def start_worker(self) -> None:
-        self.worker.start(**self._variables())
+        self.worker.start(beat=True, **self._variables())
 
     def wait_for_web(self) -> None:
         self._wait("web server", self.web, lambda: answers(self.web_port, "/healthz"))

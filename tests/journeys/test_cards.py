@@ -92,7 +92,9 @@ def test_from_an_id_to_an_issued_card(office: Office, sit_down: SitDown, new_cus
 
     manager.follow("••••")
     card = Card.objects.get(cardholder__customer__endl_id=endl_id)
-    manager.sees(f"•••• •••• •••• {card.last4}", f"Expires {card.exp_month:02d}/{card.exp_year % 100:02d}")
+    details = office.ask(f"details/{card.endl_id}")
+    manager.sees(f"•••• •••• •••• {details['number'][-4:]}")
+    manager.sees(f"Expires {details['expiryMonth']:02d}/{details['expiryYear'] % 100:02d}")
     manager.picture("card")
     wish = CardOrder.objects.get(card=card)
     assert (wish.amount_cents, b"Gda" in bytes(wish.body)) == (1999, False)
