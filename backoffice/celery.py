@@ -93,6 +93,7 @@ def schedule() -> dict[str, dict[str, Any]]:
         "watch deadlines": every(60, "backoffice.delivery.tasks.watch_deadlines"),
         "check invariants": every(hour, "backoffice.delivery.tasks.check_invariants"),
         "destroy details that are due": every(hour, "cards.tasks.destroy_due_details"),
+        "watch looks at card details": every(60, "cards.tasks.watch_looks"),
         "report on retention": every(day, "cards.tasks.report_on_retention"),
         "ask whether Endl answers again": every(60, "backoffice.delivery.tasks.probe"),
         "try reads that were switched off": every(day, "backoffice.mirror.tasks.try_switched_off_reads"),

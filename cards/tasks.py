@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from backoffice.connections import open_endl
 from backoffice.delivery import claims, raw, sender
-from cards import issuing, registering, retention, retention_report, sync
+from cards import issuing, registering, retention, retention_report, sync, watching
 from cards.models import CardholderRequest, CardOrder, Customer
 
 SEND_ORDER, SEND_REGISTRATION = "cards.tasks.send_order", "cards.tasks.send_registration"
@@ -62,3 +62,9 @@ def destroy_due_details() -> None:
 def report_on_retention() -> None:
     """Prove once a day that what should be destroyed is."""
     retention_report.make_report(by="system: retention", now=timezone.now())
+
+
+@shared_task(name="cards.tasks.watch_looks")
+def watch_looks() -> None:
+    """Alert compliance to looks at card details that are unusual."""
+    watching.watch(now=timezone.now())
