@@ -112,7 +112,7 @@ class Desk:
             "seed",
             customers=[{"customerId": customer_id, "name": f"Faults {self.places}"}],
             wallets=[
-                {"walletId": wallet_id, "customerId": customer_id, "currency": "USDC", "balance": "9000000.00"}
+                {"walletId": wallet_id, "customerId": customer_id, "currency": "USDC", "balance": "9000000"}
             ],
             cardholders=[{"cardholderId": f"chd_faults_{self.places}", "customerId": customer_id}],
         )  # fmt: skip

@@ -71,11 +71,13 @@ SENDING = (
     ),
     _one(
         "the lease ends before the call", "backoffice/settings.py",
-        "DELIVERY_LEASE_SECONDS = ENDL_CALL_SECONDS * 1.4", "DELIVERY_LEASE_SECONDS = ENDL_CALL_SECONDS * 0.5",
+        "DELIVERY_LEASE_SECONDS = ENDL_CALL_SECONDS * 1.4",
+        "DELIVERY_LEASE_SECONDS = ENDL_CALL_SECONDS * 0.5",
         f"{_ROAD} -k outlasts",
     ),
     _one(
-        "who slept past the claim sends all the same", RULES, "return lease_left >= call * 1.2", "return True",
+        "who slept past the claim sends all the same", RULES,
+        "return lease_left >= call * 1.2", "return True",
         SIMULATOR,
     ),
     _one(
@@ -120,7 +122,8 @@ UNCLEAR = (
         "return was_unclear", SIMULATOR,
     ),
     _one(
-        "nobody looks before a registration is repeated", RULES, "    if can_look:\n        return Before.LOOK\n",
+        "nobody looks before a registration is repeated", RULES,
+        "    if can_look:\n        return Before.LOOK\n",
         "", SIMULATOR,
     ),
     _one(
@@ -133,6 +136,15 @@ UNCLEAR = (
     ),
 )  # fmt: skip
 
+_KEPT_FIRST = """        with transaction.atomic():
+            road.keep_first(request, made, clock())
+        checkpoint("after-envelope")"""
+_ARRIVES = """            road.arrive(request, made, clock())
+            _end("""
+_KEPT_WITH_IT = """            if road.keep_first is not None:
+                road.keep_first(request, made, clock())
+            road.arrive(request, made, clock())
+            _end("""
 DETAILS = (
     _one(
         "an answer is understood before it is stored", SENDER, "    raw.keep(attempt, answer)\n", "",
@@ -149,14 +161,7 @@ DETAILS = (
     ),
     Mutation(
         "the envelope has no transaction of its own",
-        (
-            (SENDER, "        with transaction.atomic():\n            road.keep_first(request, made, clock())\n"
-             '        checkpoint("after-envelope")', "        pass"),
-            (SENDER, "            road.arrive(request, made, clock())\n            _end(",
-             "            if road.keep_first is not None:\n"
-             "                road.keep_first(request, made, clock())\n"
-             "            road.arrive(request, made, clock())\n            _end("),
-        ),
+        ((SENDER, _KEPT_FIRST, "        pass"), (SENDER, _ARRIVES, _KEPT_WITH_IT)),
         f"{_CRASHES}",
     ),
     _one(
@@ -195,7 +200,8 @@ DOORS = (
         "tests/cards/test_pages_customers.py tests/cards/test_pages_by_role.py",
     ),
     _one(
-        "triggers are not installed", TRIGGERS, "            for statement in trigger.statements(connection.vendor):\n",
+        "triggers are not installed", TRIGGERS,
+        "            for statement in trigger.statements(connection.vendor):\n",
         "            for statement in ():\n", f"{_ROWS} -k installed",
     ),
     _one(
@@ -216,7 +222,8 @@ EVENTS = (
         f"{_DOOR} tests/backoffice/endl -k 'webhook or receiv or time or late'",
     ),
     _one(
-        "an event is believed", "funding/webhooks.py", "        deposit = _reread(event, customer, endl, now)\n",
+        "an event is believed", "funding/webhooks.py",
+        "        deposit = _reread(event, customer, endl, now)\n",
         "        deposit = _believe(event, customer, None, now)\n", f"{_EVENTS}",
     ),
     _one(

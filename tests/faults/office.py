@@ -227,8 +227,8 @@ class Office:
         python, hook = sys.executable, f"http://127.0.0.1:{self.web_port}/webhooks/endl/"
         emulator = [
             python, "-m", "backoffice.emulator", "--port", str(self.emulator_port),
-            "--world", str(self.world), "--api-key", API_KEY, "--webhook-url", hook, "--settle-seconds", "0.3",
-            "--webhook-secret", self.variables["ENDL_WEBHOOK_SECRETS"],
+            "--world", str(self.world), "--api-key", API_KEY, "--webhook-url", hook,
+            "--settle-seconds", "0.3", "--webhook-secret", self.variables["ENDL_WEBHOOK_SECRETS"],
         ]  # fmt: skip
         worker = [
             python, "-m", "celery", "--app", "tests.faults.worker:app", "worker", "--pool", "prefork",
