@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
@@ -11,6 +10,7 @@ from django.utils.module_loading import import_string
 from backoffice.access.models import User
 from backoffice.approvals import drawing, limits
 from backoffice.approvals.facts import good_until, hash_of
+from backoffice.approvals.gate import NoLongerGood, check_still_good
 from backoffice.approvals.limits import OverLimit
 from backoffice.approvals.models import Approval, Decision, Step
 from backoffice.approvals.never import NotProved, NotYourSession, check_session
@@ -43,10 +43,6 @@ class RulesChanged(Refusal):
 
 class NoReason(Refusal):
     """A rejection needs a reason."""
-
-
-class NoLongerGood(Refusal):
-    """The approval does not hold any more: too old, changed, or its people are no longer entitled."""
 
 
 def decide(
@@ -198,56 +194,6 @@ def why_not(approval: Approval, person: User) -> str:
     except Refusal as refusal:
         return refusal.sentence
     return ""
-
-
-def check_still_good(approval: Approval, facts: dict[str, Any], *, has_started: bool, now: datetime) -> None:
-    """The last look before sending: same facts, in time, decided by people who are still entitled.
-
-    Args:
-        approval: what was given.
-        facts: what would be sent now, rebuilt from the request.
-        has_started: whether an attempt began before; only until the first one does time run out.
-        now: aware time of the look.
-
-    Raises:
-        NoLongerGood: with the sentence that the request then shows.
-    """
-    if approval.state != State.APPROVED:
-        raise NoLongerGood(f"The approval is {approval.get_state_display().lower()}.")
-    if hash_of(facts) != approval.facts_hash:
-        raise NoLongerGood("What would be sent is not what was approved.")
-    if not has_started and (approval.good_until is None or now > approval.good_until):
-        raise NoLongerGood("The approval ran out before the first attempt.")
-    _check_checkers(approval)
-
-
-def _check_checkers(approval: Approval) -> None:
-    """Every step has its people: distinct, not the maker, entitled now as they were then."""
-    counted: set[int] = {approval.maker_id}
-    steps = list(approval.steps.all())
-    if sum(step.people for step in steps) != approval.needed:
-        raise NoLongerGood("Its steps are not what was drawn up.")
-    for step in steps:
-        good = {
-            decision.person_id
-            for decision in _approvals_of(approval)
-            if decision.step == step.number
-            and decision.seen_hash == approval.facts_hash
-            and _still_counts(decision, step)
-        } - counted
-        if len(good) < step.people:
-            raise NoLongerGood("A person who approved it is no longer entitled to.")
-        counted |= good
-
-
-def _still_counts(decision: Decision, step: Step) -> bool:
-    """Whether a decider is still here with the permission, and with each role that gave it."""
-    person = decision.person
-    return (
-        person.is_active
-        and person.has_perm(step.permission)
-        and set(decision.roles) <= set(person.role_names)
-    )
 
 
 def check_open(approval: Approval, person: User) -> None:

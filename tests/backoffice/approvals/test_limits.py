@@ -52,8 +52,8 @@ class TestDeciding:
         for used in ("0", "100"):
             approve(a_deposit(wallet, by=maker, now=now, amount="100.00"), checker, now)
             kept = Decision.objects.latest("pk")
-            assert (kept.limit_per_decision, kept.limit_per_day) == (100, 250)
-            assert (kept.used_before, kept.amount, kept.currency) == (Decimal(used), 100, "USDC")
+            assert (kept.limit_per_decision, kept.limit_per_day) == (Decimal(100), Decimal(250))
+            assert (kept.used_before, kept.amount, kept.currency) == (Decimal(used), Decimal(100), "USDC")
 
     def test_beyond_one_decision(
         self, limit: Limit, wallet: Wallet, maker: User, checker: User, now: datetime
@@ -101,7 +101,7 @@ class TestSettingThem:
     ) -> None:
         set_limit(checker, administrator, now, "50.00", "250.00")
         limit.refresh_from_db()
-        assert (limit.per_decision, limit.per_day) == (50, 250)
+        assert (limit.per_decision, limit.per_day) == (Decimal(50), Decimal(250))
         assert Entry.objects.filter(verb="limit.set").count() == 2
 
     @pytest.mark.parametrize(("one", "day"), [("100.01", "250.00"), ("1.00", "250.01")])

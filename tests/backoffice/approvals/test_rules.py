@@ -19,7 +19,7 @@ amounts = st.decimals("0.01", "99999.99", places=2)
 ends = st.none() | amounts
 steps = st.lists(st.builds(Step, st.integers(1, 3), st.sampled_from([CHECKER, COMPLIANCE])), max_size=3)
 windows = st.tuples(st.sampled_from(rules.WHOSE), st.sampled_from([1, 24, 48]))
-totals = st.builds(lambda window, least, most: Total(*window, least, most), windows, ends, ends)
+totals = st.builds(lambda window, least, most: Total(window[0], window[1], least, most), windows, ends, ends)
 some_rules = st.builds(
     Rule,
     name=st.text(min_size=1, max_size=10),
