@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tests.faults.mutations import ALL, SIMULATOR, Mutation
@@ -105,10 +106,13 @@ def _notice(tree: Path, notices: str) -> int:
 
 def _check_clean(tree: Path, chosen: Sequence[Mutation]) -> str:
     """Run everything once without a fault: tests that fail anyway notice nothing. Returns what is wrong."""
-    for notices in dict.fromkeys(mutation.notices for mutation in chosen):
-        code = _notice(tree, notices)
-        if code != 0:
-            return f"{notices} ends with {code} without any fault."
+    selections = list(dict.fromkeys(mutation.notices for mutation in chosen))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        codes = pool.map(partial(_notice, tree), selections)
+        for selection, code in zip(selections, codes, strict=True):
+            if code != 0:
+                return f"{selection} ends with {code} without any fault."
+            _say(f"passes   {selection}")
     return ""
 
 
