@@ -102,7 +102,8 @@ def a_database_of_our_own() -> Iterator[None]:
     """A database for the office alone, with every table in it, in the place of the other tests' one."""
     tests, name = connection.settings_dict["TEST"], str(connection.settings_dict["NAME"])
     before = tests["NAME"]
-    tests["NAME"] = str(Path(name).with_name("journeys.sqlite3")) if "/" in name else f"{name}_journeys"
+    beside = f"{name}_journeys{os.environ.get('PYTEST_XDIST_WORKER', '')}"
+    tests["NAME"] = str(Path(name).with_name("journeys.sqlite3")) if "/" in name else beside
     # Only what stands in there counts, whatever django-stubs says of it; nothing is to be serialized.
     alone: dict[str, Any] = {DEFAULT_DB_ALIAS: None}
     made = setup_databases(verbosity=0, interactive=False, aliases=alone, serialized_aliases=())
