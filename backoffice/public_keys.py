@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from backoffice.endl import KeyRefused, fingerprint_of_public, load_private_key
+from backoffice.endl import KeyRefused, fingerprint_of_public, public_half, read_key_file
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,15 @@ def public_keys() -> list[PublicKey]:
 
 
 def _public_half(path: Path) -> PublicKey:
-    beside = path.with_suffix(".pub.pem")
+    passphrase = settings.ENDL_PRIVATE_KEY_PASSPHRASE_FILE
+    beside = public_half(path)
     try:
         if beside.exists():
             pem = beside.read_bytes()
             return PublicKey(beside.name, pem.decode(), fingerprint_of_public(pem))
-        key = load_private_key(path.read_bytes(), _passphrase())
+        key = read_key_file(path, Path(passphrase) if passphrase else None)
     except KeyRefused as problem:
         return PublicKey(path.name, problem=str(problem))
     except (OSError, UnicodeDecodeError):
         return PublicKey(path.name, problem="The file cannot be read. Look at its path and its permissions.")
     return PublicKey(path.name, key.public_pem, key.fingerprint)
-
-
-def _passphrase() -> bytes | None:
-    name = settings.ENDL_PRIVATE_KEY_PASSPHRASE_FILE
-    return Path(name).read_bytes().strip() if name else None

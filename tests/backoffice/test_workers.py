@@ -1,8 +1,13 @@
 """Bells reach real workers over whichever broker there is, and a lost broker costs a page next to nothing."""
 
+import os
+import re
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from celery import Celery
@@ -85,3 +90,58 @@ def test_a_broker_that_says_nothing_costs_a_page_little_more_than_a_second(
     monkeypatch.delenv("CELERY_BROKER_URL")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         assert ring_over(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/") < 3
+
+
+def environment_of(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/environ").read_bytes()
+
+
+def test_a_worker_is_told_of_no_private_key_and_dumps_no_core(worker: Worker) -> None:
+    worker.start()
+    assert worker.process is not None
+    group = [pid for pid in pids() if os.getpgid(pid) == worker.process.pid]
+    assert group
+    for pid in group:
+        assert b"ENDL_PRIVATE_KEY" not in environment_of(pid)
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        assert re.search(r"^Max core file size +0 +0 ", limits, re.MULTILINE)
+
+
+def test_a_worker_forgets_a_private_key_that_it_was_told_of(
+    worker: Worker, key_pair: tuple[Path, str]
+) -> None:
+    worker.start(beat=False, ENDL_PRIVATE_KEY_FILES=str(key_pair[0]))
+    assert "ENDL_PRIVATE_KEY_FILES is not for workers" in worker.log.read_text()
+
+
+def test_importing_every_task_opens_no_key_file(key_pair: tuple[Path, str]) -> None:
+    script = (
+        "import sys; opened = []; "
+        "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0]))); "
+        "import django; django.setup(); from backoffice.celery import app; "
+        "app.loader.import_default_modules(); "
+        "assert 'cards.tasks.send_order' in app.tasks; "
+        "sys.exit(sys.argv[1] in opened)"
+    )
+    environ = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "backoffice.settings",
+        "ENDL_PRIVATE_KEY_FILES": str(key_pair[0]),
+    }
+    done = subprocess.run([sys.executable, "-c", script, str(key_pair[0])], env=environ, check=False)
+    assert done.returncode == 0
+
+
+def pids() -> list[int]:
+    return [
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and lives(int(entry.name))
+    ]
+
+
+def lives(pid: int) -> bool:
+    try:
+        return os.getpgid(pid) > 0
+    except ProcessLookupError:
+        return False
