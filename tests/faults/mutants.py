@@ -20,7 +20,8 @@ from tests.faults.mutations import ALL, SIMULATOR, Mutation
 ROOT = Path(__file__).resolve().parent.parent.parent
 AT_ONCE = 2
 LONGEST_SECONDS = 300
-_QUIET = ("-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
+# Tables are made from the models: migrations would cost more than the tests.
+_QUIET = ("-x", "-q", "--nomigrations", "-p", "no:randomly", "-p", "no:cacheprovider")
 _TESTS_FAILED = 1
 
 
