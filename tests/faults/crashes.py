@@ -32,7 +32,7 @@ POINTS = (
 )
 # Points that only a card order passes.
 _OF_CARDS = ("after-envelope",)
-_REACH_SECONDS = 15.0
+_REACH_SECONDS = 30.0
 OVERTAKEN_SECONDS = 5.0
 _HANG_SECONDS = 1.4
 
@@ -96,9 +96,8 @@ def _group(point: str, kill: str, each: int) -> Group:
 
 
 def _play(crash: _Crash, stage: Stage) -> Iterator[Outcome]:
-    place = stage.desk.place()
     strike = _while_sent if crash.point == "while-sent" else _at_checkpoint
-    histories, more = strike(stage, place, crash)
+    histories, more = strike(stage, crash)
     within = LONG_RECOVERY_SECONDS if crash.kill == "wiped" else RECOVERY_SECONDS
     recovery = stage.settle(histories, since=time.monotonic(), within=within)
     for kind in crash.kinds:
@@ -107,14 +106,15 @@ def _play(crash: _Crash, stage: Stage) -> Iterator[Outcome]:
         more = []
 
 
-def _at_checkpoint(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History], list[Bad]]:
+def _at_checkpoint(stage: Stage, crash: _Crash) -> tuple[list[History], list[Bad]]:
     deed = crash.kill if crash.kill in ("exit", "child") else "pause"
+    places = _places(stage, crash)
     firsts = stage.desk.next_pks()
     targets = {TASKS[kind]: firsts[TASKS[kind]] for kind in crash.kinds}
     plan = files.Plan(stage.next_number(), crash.point, deed, targets)
     files.arm(stage.office.control, plan)
     may_lose = crash.point == "after-send" and crash.kill in _DIES_WITH_ANSWER
-    histories = _wishes(stage, place, crash, may_lose=may_lose)
+    histories = _wishes(stage, places, may_lose=may_lose)
     stage.desk.ring(*histories)
     came = partial(files.how_many_reached, stage.office.control, plan)
     all_came = until(lambda: came() >= len(histories), _REACH_SECONDS)
@@ -127,16 +127,17 @@ def _at_checkpoint(stage: Stage, place: Place, crash: _Crash) -> tuple[list[Hist
     return histories, more
 
 
-def _while_sent(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History], list[Bad]]:
+def _while_sent(stage: Stage, crash: _Crash) -> tuple[list[History], list[Bad]]:
     """Endl has done it and takes its time to say so; meanwhile something dies."""
-    for kind in crash.kinds:
+    places = _places(stage, crash)
+    for kind, place in places:
         stage.office.endl(
             "faults", operation=OPERATIONS[kind], customer=place.customer.endl_id, kind="hang", when="after",
-            seconds=_HANG_SECONDS, times=crash.each,
+            seconds=_HANG_SECONDS,
         )  # fmt: skip
     # A worker that is told to stop hears Endl out first, and the spool outlives a database.
     may_lose = crash.kill in ("child", "parent", "both", "emulator")
-    histories = _wishes(stage, place, crash, may_lose=may_lose)
+    histories = _wishes(stage, places, may_lose=may_lose)
     stage.desk.ring(*histories)
     keys = {history.row.idempotency_key for history in histories}
     done = until(lambda: keys <= set(Ledger(stage.office).by_key), _REACH_SECONDS)
@@ -146,9 +147,16 @@ def _while_sent(stage: Stage, place: Place, crash: _Crash) -> tuple[list[History
     return histories, [] if done else [Bad("stuck", "Not all of them came to Endl.")]
 
 
-def _wishes(stage: Stage, place: Place, crash: _Crash, *, may_lose: bool) -> list[History]:
-    made = [stage.desk.wish(kind, place) for kind in crash.kinds for _ in range(crash.each)]
-    for history in made:
+def _places(stage: Stage, crash: _Crash) -> list[tuple[str, Place]]:
+    """A customer for each request: one that is held inside its transaction holds its customer's row."""
+    return [(kind, stage.desk.place()) for kind in crash.kinds for _ in range(crash.each)]
+
+
+def _wishes(stage: Stage, places: list[tuple[str, Place]], *, may_lose: bool) -> list[History]:
+    made = []
+    for kind, place in places:
+        history = stage.desk.wish(kind, place)
         # Where Endl's answer died with the process, a repeat of a card's key tells only that the card exists.
         history.may_lose, history.note = may_lose, f"customer {place.customer.endl_id}"
+        made.append(history)
     return made
