@@ -54,7 +54,7 @@ def an_order_like(order: CardOrder) -> CardOrder:
     made = CardOrder.objects.get(pk=order.pk)
     approval.pk = made.pk = None
     approval.save(force_insert=True)
-    made.approval, made.card, made.state = approval, None, State.SENDING
+    made.approval, made.card, made.state = approval, None, State.APPROVED
     made.idempotency_key, made.form_token = secrets.token_hex(16), secrets.token_hex(16)
     made.save(force_insert=True)
     return made
