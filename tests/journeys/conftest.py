@@ -209,7 +209,7 @@ def sit_down(
 
     Whatever went wrong in any of the browsers fails the test at its end.
     """
-    album = Album(SCREENSHOTS / re.sub(r"\W+", "-", request.node.name.replace("[chromium]", "")).strip("-"))
+    album = Album(SCREENSHOTS / re.sub(r"\W+", "-", request.node.name.replace("chromium", "")).strip("-"))
     desks: list[Desk] = []
 
     def open_one(name: str = "", *, width: int = 1400, height: int = 900) -> Desk:

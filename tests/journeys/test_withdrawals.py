@@ -51,6 +51,8 @@ def test_sync_finds_it_and_its_page_follows_it_to_the_end(
     maker.page.get_by_role("row", name=business.name).get_by_role("link").first.click()
     maker.sees_state("pending")
     maker.sees("310.40", "1.10", ADDRESS, identity)
+    # Ids are the same to the letter wherever they stand.
+    expect(maker.page.get_by_role("heading", level=1)).to_contain_text(identity)
     maker.picture("pending")
     office.ask(f"withdrawals/{identity}/settle", status="completed")
     maker.sees_state("completed")
