@@ -1,6 +1,6 @@
 """The sidebar: the pages that a person may open, and how much waits behind each.
 
-The office knows the applications only by the names in `settings.NAVIGATION`.
+The office knows the applications only by the names in `settings.NAVIGATION` (see menu.py).
 """
 
 from typing import Any
@@ -76,9 +76,15 @@ def _item(request: HttpRequest, page: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def _count(model_admin: "ModelAdmin[Any]", request: HttpRequest, waiting: str, permission: str = "") -> int:
-    """How many rows wait: `waiting` is "column=value". Counts no further than what is shown."""
+    """How many rows wait: `waiting` is "column=value", or "mine" for what the page itself knows to wait for
+    this person. Counts no further than what is shown.
+    """
     if permission and not the_person(request).has_perm(permission):
         return 0
-    column, _, value = waiting.partition("=")
-    rows = model_admin.get_queryset(request).order_by().filter(**{column: None if value == "None" else value})
+    rows = model_admin.get_queryset(request).order_by()
+    if waiting == "mine":
+        rows = rows.filter(model_admin.waits_for(request))  # type: ignore[attr-defined]  # the page's own
+    else:
+        column, _, value = waiting.partition("=")
+        rows = rows.filter(**{column: None if value == "None" else value})
     return rows.values("pk")[: _MOST + 1].count()

@@ -17,7 +17,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from backoffice.hours import office_hours
 from backoffice.logs import logging_config
-from backoffice.look import UNFOLD  # noqa: F401  (the theme's own settings)
+from backoffice.look import UNFOLD
+from backoffice.menu import NAVIGATION, QUICK_ACTIONS  # noqa: F401  (where the pages stand)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -146,67 +147,19 @@ INSTALLED_APPS = [
     "funding",
 ]
 # What the home page shows: the office knows its apps only by these names.
-HOME_PANELS = ["funding.home.panels", "cards.home.panels"]
+HOME_PANELS = ["backoffice.approvals.home.panels", "funding.home.panels", "cards.home.panels"]
 # What `sync` and `create_sample_activity` call, in this order.
 SYNCS = ["cards.sync.sync_cardholders", "funding.deposits.sync_money"]
 SAMPLES = ["cards.sample.make", "funding.sample.make"]
-# The sidebar: (title, [(model, words, icon, what waits there, for whom)]). What waits is "column=value",
-# counted for who holds the permission, or for everybody who sees the page.
-NAVIGATION: list[tuple[str, list[tuple[str, ...]]]] = [
-    ("Cards", [
-        ("cards.customer", "Customers", "domain"),
-        ("cards.cardholder", "Cardholders", "badge", "review_state=unreviewed", "cards.add_cardholderreview"),
-        ("cards.card", "Cards", "credit_card"),
-        ("cards.cardorder", "Card orders", "add_card"),
-        ("cards.cardholderrequest", "Registrations", "person_add", "needs_person=True"),
-    ]),
-    ("Money", [
-        ("funding.depositrequest", "Deposit requests", "request_quote", "needs_person=True"),
-        ("funding.deposit", "Deposits", "south_west"),
-        ("funding.withdrawal", "Withdrawals", "north_east"),
-        ("funding.wallet", "Wallets", "account_balance_wallet"),
-    ]),
-    ("Decisions", [
-        ("approvals.approval", "Approvals", "rule", "state=pending"),
-        ("approvals.decision", "Decisions made", "how_to_reg"),
-    ]),
-    ("Oversight", [
-        ("delivery.alert", "Alerts", "notification_important", "cleared_at=None"),
-        ("audit.entry", "Audit trail", "history_edu"),
-        ("cards.cardholderreview", "Reviews", "fact_check"),
-        ("cards.cardreveal", "Reveals", "visibility"),
-        ("cards.sealeddetails", "Sealed details", "lock"),
-        ("cards.retentionreport", "Retention", "auto_delete"),
-        ("funding.webhookevent", "Webhook events", "webhook"),
-        ("delivery.attempt", "Attempts", "outbox"),
-    ]),
-    ("House", [
-        ("access.user", "People", "group"),
-        ("auth.group", "Roles", "shield_person"),
-        ("cards.assignment", "Assignments", "assignment_ind"),
-        ("delivery.line", "Line to Endl", "cable"),
-        ("cards.encryptionkey", "Keys", "key"),
-        ("delivery.hold", "Holds", "back_hand", "lifted_at=None"),
-        ("delivery.pause", "Pauses", "pause_circle"),
-        ("mirror.pull", "Syncs", "sync"),
-        ("mirror.read", "Assumed reads", "travel_explore"),
-    ]),
-]  # fmt: skip
-# The buttons of the home page: (words, URL name, permission, icon).
-QUICK_ACTIONS = [
-    ("Request deposit", "admin:funding_depositrequest_add", "funding.add_depositrequest", "add"),
-    ("Issue card", "admin:cards_cardorder_add", "cards.add_cardorder", "add_card"),
-    ("Register cardholder", "admin:cards_cardholderrequest_add", "cards.add_cardholderrequest", "person_add"),
-    ("Add customer", "admin:cards_customer_add", "cards.add_customer", "domain_add"),
-]
 # Whose customers a list of the office's own may show, it asks the pages of this model.
 CUSTOMER_MODEL = "cards.customer"
 CELERY_TASK_MODULES = ["backoffice.delivery", "backoffice.mirror", "cards", "funding"]
 # How each kind of request reads for the rules of approvals, and who sees which customer.
 APPROVAL_BOOKS = ["funding.deposits.BOOK", "cards.issuing.BOOK"]
-WHO_SEES_CUSTOMER = "cards.scope.people_for"
+WHO_SEES_CUSTOMER, CUSTOMERS_OF = "cards.scope.people_for", "cards.scope.customers_for"
+DOSSIER_TELLERS = {"deposit": "funding.dossiers.tell", "card_order": "cards.dossiers.tell"}
 # Called with (approval, decision) inside the transaction that decides.
-DECISION_WITNESSES: list[str] = []
+DECISION_WITNESSES = ["backoffice.approvals.dossiers.freeze"]
 ROADS = ["cards.registering.ROAD", "cards.issuing.ROAD", "funding.deposits.ROAD"]
 INVARIANTS = ["cards.invariants.CHECKS", "funding.invariants.CHECKS"]
 # Called by each web process when it starts.

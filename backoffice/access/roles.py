@@ -45,6 +45,14 @@ _SEES_RULES = (
     "approvals.view_limit",
     "approvals.view_limitchange",
 )
+# What whoever decides looks at: the queue, their own approvals of many, the rules, their own limits.
+_DECIDES = (
+    "approvals.view_approval",
+    "approvals.view_bulkrun",
+    "approvals.view_ruleset",
+    "approvals.view_limit",
+    "approvals.add_comment",
+)
 _SYNCS = ("cards.add_customer", "cards.change_customer", "cards.sync_customer")
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -56,6 +64,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.open_mask",
         "cards.reveal_card",
         "cards.destroy_details",
+        "approvals.add_comment",
     ),
     FINANCE_MAKER: (
         *_SEES_MONEY,
@@ -64,6 +73,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "funding.change_wallet",
         "funding.add_depositrequest",
         "funding.add_withdrawal",
+        "approvals.add_comment",
         *_SEES_ROAD,
     ),
     FINANCE_CHECKER: (
@@ -74,7 +84,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_cardholder",
         "cards.view_card",
         "funding.view_webhookevent",
-        "approvals.view_approval",
+        *_DECIDES,
         "approvals.decide_deposits",
         "approvals.decide_card_orders",
         "funding.add_withdrawal",
@@ -92,8 +102,9 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_retentionreport",
         "cards.add_retentionreport",
         "cards.view_every_customer",
-        "approvals.view_approval",
+        *_DECIDES,
         "approvals.decide_as_compliance",
+        "approvals.view_decisionfigures",
         "delivery.view_hold",
         "delivery.add_hold",
         "delivery.view_alert",
@@ -111,7 +122,9 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_encryptionkey",
         "funding.view_webhookevent",
         "approvals.view_approval",
+        "approvals.view_bulkrun",
         "approvals.view_decision",
+        "approvals.view_decisionfigures",
         *_SEES_RULES,
         "audit.view_entry",
         "access.view_user",
@@ -128,6 +141,7 @@ ROLES: dict[str, tuple[str, ...]] = {
         "cards.view_encryptionkey",
         "cards.view_retentionreport",
         *_SEES_RULES,
+        "approvals.view_decisionfigures",
         "approvals.change_rules",
         "approvals.change_limits",
         "delivery.change_pause",

@@ -83,6 +83,11 @@ def why(approval: Approval, person: User, *, now: datetime) -> Why:
     )
 
 
+def obstacles(approval: Approval, person: User, *, now: datetime) -> tuple[Reason, ...]:
+    """Only what is in this person's way, without asking who else can; empty when they can decide."""
+    return tuple(_reasons(approval, person, now))
+
+
 def _reasons(approval: Approval, person: User, now: datetime) -> list[Reason]:
     found = []
     for check in (_check_open, _check_person, _check_sees, _check_limit):

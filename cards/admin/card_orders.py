@@ -11,9 +11,11 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import blocked
+from backoffice.approvals.admin.approvals import comment_act
 from backoffice.approvals.forms import DecideForm
 from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals.pages import dossier_panels
 from backoffice.delivery import bell, desk
 from backoffice.delivery import pages as road
 from backoffice.delivery.models import State
@@ -37,7 +39,7 @@ class CardOrderAdmin(Scoped, FormAdmin):
 
     scope_path = "cardholder__customer"
     add_form_class = IssueForm
-    act_names = ("decide", "cancel", *unclear.ACT_NAMES)
+    act_names = ("decide", "comment", "cancel", *unclear.ACT_NAMES)
     is_live = True
     list_display = (
         "shown_purpose", "shown_amount", "shown_holder", "shown_customer", "shown_state", "maker", "asked_at",
@@ -109,13 +111,14 @@ class CardOrderAdmin(Scoped, FormAdmin):
             yield Act(
                 "decide",
                 "Decide",
-                partial(_decide, obj, person),
+                partial(self.decide, obj, person),
                 form=DecideForm,
-                why_not=decisions.why_not(obj.approval, person),
+                why_not=blocked.why_blocked(obj.approval, person, now=timezone.now()),
                 is_embedded=True,
                 hides_when_off=obj.approval.state != Approval.State.PENDING,
                 lead="You agree to exactly what this page shows, to the byte.",
             )
+            yield comment_act(obj.approval, person)
         if desk.may_cancel(obj, person) or _cancels_late(request, obj):
             yield Act(
                 "cancel",
@@ -139,7 +142,25 @@ class CardOrderAdmin(Scoped, FormAdmin):
             if panel is not None:
                 yield panel
         yield road.sent_panel(obj)
+        if obj.approval is not None and obj.approval.needed:
+            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now())
         yield road.attempts_panel(obj)
+
+    def decide(self, order: CardOrder, person: User, given: dict[str, Any]) -> str:
+        """Approve or reject by the operation, and ring for the sender: the one door, for every page."""
+        now = timezone.now()
+        if given["verdict"] == Decision.Verdict.REJECT:
+            issuing.reject_order(
+                request=order, by=person, seen=given["seen"], reason=given["reason"], now=now
+            )
+            return f"{order} is rejected."
+        made = issuing.approve_order(
+            request=order, by=person, seen=given["seen"], reason=given["reason"], now=now
+        )
+        if made.state == State.APPROVED:
+            bell.ring(tasks.SEND_ORDER, order.pk)
+            return f"{order} is approved; it is sent within seconds."
+        return "Your approval is noted; another one is needed."
 
 
 def _cancels_late(request: HttpRequest, order: CardOrder) -> bool:
@@ -182,20 +203,6 @@ def _lost_panel(order: CardOrder) -> Panel | None:
         ),
     ]
     return Panel("The details are lost", facts)
-
-
-def _decide(order: CardOrder, person: User, given: dict[str, Any]) -> str:
-    now = timezone.now()
-    if given["verdict"] == Decision.Verdict.REJECT:
-        issuing.reject_order(request=order, by=person, seen=given["seen"], reason=given["reason"], now=now)
-        return f"{order} is rejected."
-    made = issuing.approve_order(
-        request=order, by=person, seen=given["seen"], reason=given["reason"], now=now
-    )
-    if made.state == State.APPROVED:
-        bell.ring(tasks.SEND_ORDER, order.pk)
-        return f"{order} is approved; it is sent within seconds."
-    return "Your approval is noted; another one is needed."
 
 
 def _cancel(order: CardOrder, person: User, given: dict[str, Any]) -> str:

@@ -13,9 +13,11 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from backoffice.access.models import User
-from backoffice.approvals import decisions
+from backoffice.approvals import blocked
+from backoffice.approvals.admin.approvals import comment_act
 from backoffice.approvals.forms import DecideForm
 from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals.pages import dossier_panels
 from backoffice.delivery import bell, desk, unknown
 from backoffice.delivery import pages as road
 from backoffice.delivery.models import State
@@ -38,7 +40,7 @@ class DepositRequestAdmin(Scoped, FormAdmin):
 
     scope_path = "wallet__customer"
     add_form_class = RequestDepositForm
-    act_names = ("decide", "cancel", "ask", "outcome", "end")
+    act_names = ("decide", "comment", "cancel", "ask", "outcome", "end")
     is_live = True
     list_display = ("shown_amount", "customer", "shown_wallet", "shown_state", "maker", "asked_at")
     list_filter = (Queue, "state", "currency", ("created_at", DayRange))
@@ -99,13 +101,14 @@ class DepositRequestAdmin(Scoped, FormAdmin):
         yield Act(
             "decide",
             "Decide",
-            partial(_decide, obj, person),
+            partial(self.decide, obj, person),
             form=DecideForm,
-            why_not=decisions.why_not(obj.approval, person),
+            why_not=blocked.why_blocked(obj.approval, person, now=timezone.now()),
             is_embedded=True,
             hides_when_off=obj.approval.state != Approval.State.PENDING,
             lead="You agree to exactly what this page shows, to the byte.",
         )
+        yield comment_act(obj.approval, person)
         if desk.may_cancel(obj, person):
             yield Act(
                 "cancel",
@@ -131,7 +134,25 @@ class DepositRequestAdmin(Scoped, FormAdmin):
         )
         yield from (panel for panel in shown if panel is not None)
         yield road.sent_panel(obj)
+        if obj.approval is not None:
+            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now())
         yield road.attempts_panel(obj)
+
+    def decide(self, wish: DepositRequest, person: User, given: dict[str, Any]) -> str:
+        """Approve or reject by the operation, and ring for the sender: the one door, for every page."""
+        now = timezone.now()
+        if given["verdict"] == Decision.Verdict.REJECT:
+            deposits.reject_deposit(
+                request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now
+            )
+            return f"{wish} is rejected."
+        made = deposits.approve_deposit(
+            request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now
+        )
+        if made.state == State.APPROVED:
+            bell.ring(tasks.SEND_DEPOSIT, wish.pk)
+            return f"{wish} is approved; it is sent within seconds."
+        return "Your approval is noted; another one is needed."
 
 
 def _whole() -> QuerySet[DepositRequest]:
@@ -221,20 +242,6 @@ def _facts(wish: DepositRequest) -> Iterable[Fact]:
                 badge("unclear", "Not re-read"),
                 "It rests on a signed event or a person's word.",
             )
-
-
-def _decide(wish: DepositRequest, person: User, given: dict[str, Any]) -> str:
-    now = timezone.now()
-    if given["verdict"] == Decision.Verdict.REJECT:
-        deposits.reject_deposit(request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now)
-        return f"{wish} is rejected."
-    made = deposits.approve_deposit(
-        request=wish, by=person, seen=given["seen"], reason=given["reason"], now=now
-    )
-    if made.state == State.APPROVED:
-        bell.ring(tasks.SEND_DEPOSIT, wish.pk)
-        return f"{wish} is approved; it is sent within seconds."
-    return "Your approval is noted; another one is needed."
 
 
 def _cancel(wish: DepositRequest, person: User, given: dict[str, Any]) -> str:
