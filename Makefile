@@ -5,7 +5,7 @@ PYTHON = .venv/bin/python
 # More of pytest's options, as in: make test ARGS="-k deposits"
 ARGS =
 
-.PHONY: help setup run test browser faults faults-quick mutants check
+.PHONY: help setup run test browser faults faults-quick mutants races bench check
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,12 @@ faults-quick: ## a sample of that, in minutes
 
 mutants: ## plant faults in the code on purpose, one at a time, and see each of them caught
 	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.faults.mutants $(ARGS)
+
+races: ## the races about card details, a thousand rounds each (wants PostgreSQL in TEST_DATABASE_URL)
+	@.ci/bootstrap.sh dev && RACE_ROUNDS=1000 $(PYTHON) -m pytest tests/cards/test_reveal_budgets.py --timeout 1800 $(ARGS)
+
+bench: ## how long things take, on this machine and database
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m pytest tests/bench/[a-z]*.py -q -s --show-capture=no $(ARGS)
 
 check: ## lint, types, directions, migrations, production settings, templates
 	@.ci/bootstrap.sh dev && exec .ci/check
