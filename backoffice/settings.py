@@ -15,10 +15,10 @@ import environ
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from django.core.exceptions import ImproperlyConfigured
 
+from backoffice import menu
 from backoffice.hours import office_hours
 from backoffice.logs import logging_config
-from backoffice.look import UNFOLD
-from backoffice.menu import NAVIGATION, QUICK_ACTIONS  # noqa: F401  (where the pages stand)
+from backoffice.look import UNFOLD  # noqa: F401  (the theme's own settings)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -151,6 +151,8 @@ HOME_PANELS = ["backoffice.approvals.home.panels", "funding.home.panels", "cards
 # What `sync` and `create_sample_activity` call, in this order.
 SYNCS = ["cards.sync.sync_cardholders", "funding.deposits.sync_money"]
 SAMPLES = ["cards.sample.make", "funding.sample.make"]
+# Where the pages stand.
+NAVIGATION, QUICK_ACTIONS = menu.NAVIGATION, menu.QUICK_ACTIONS
 # Whose customers a list of the office's own may show, it asks the pages of this model.
 CUSTOMER_MODEL = "cards.customer"
 CELERY_TASK_MODULES = ["backoffice.delivery", "backoffice.mirror", "cards", "funding"]

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Max, Model, Q, QuerySet
+from django.db import connection
+from django.db.models import Max, Model, Q, QuerySet, Sum
 from django.utils.module_loading import import_string
 
 from backoffice.approvals.rules import Figures, Of, Wish, begin_of
@@ -103,6 +104,8 @@ class Book:
     def _sum_beside(self, wish: Wish, of: Of, hours: int) -> Decimal:
         mine = {self.path_of(of): wish.whose(of), "created_at__gt": begin_of(wish.at, hours)}
         rows = self._standing_at(wish).filter(self._in_currency(wish.currency), **mine)
+        if connection.vendor == "postgresql":
+            return self._exact(rows.aggregate(sum=Sum(self.amount))["sum"] or 0)
         # Added up here: SQLite would do it with floats.
         return sum((self._exact(amount) for amount in rows.values_list(self.amount, flat=True)), Decimal(0))
 

@@ -88,7 +88,7 @@ def _row(run: BulkRun, number: int, pick: Pick, by: User, now: datetime) -> Bulk
     )
 
 
-def _look_at(pick: Pick, by: User, now: datetime) -> tuple[Grade, str]:
+def _look_at(pick: Pick, by: User, now: datetime) -> tuple[BulkRow.Grade, str]:
     """The worst grade of a row, and the sentences of what did not pass."""
     approval = pick.approval
     if pick.seen != approval.facts_hash:

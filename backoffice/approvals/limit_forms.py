@@ -26,10 +26,10 @@ class SetLimitForm(OperationForm):
         "agrees. Without a limit, only the rules limit a person."
     )
     refusal_fields: ClassVar[dict[str, str]] = {
-        "OwnLimit": "person", "NotALimit": "per_day", "RaiseWaits": "person", "NoReason": "reason",
+        "OwnLimit": "approver", "NotALimit": "per_day", "RaiseWaits": "approver", "NoReason": "reason",
     }  # fmt: skip
 
-    person = choice(User.objects.none(), label="Person", empty_label="Choose a person")
+    approver = choice(User.objects.none(), label="Person", empty_label="Choose a person")
     currency = forms.CharField(
         label="Currency",
         max_length=12,
@@ -55,7 +55,7 @@ class SetLimitForm(OperationForm):
             for person in User.objects.filter(is_active=True)
             if any(each.startswith("approvals.decide_") for each in person.get_all_permissions())
         ]
-        self.fields["person"].queryset = User.objects.filter(  # type: ignore[attr-defined]
+        self.fields["approver"].queryset = User.objects.filter(  # type: ignore[attr-defined]
             pk__in=deciders
         ).order_by("username")
         if not is_stepped_up(self.request):
@@ -91,7 +91,7 @@ class SetLimitForm(OperationForm):
     def perform(self, *, now: datetime) -> Any:
         given = self.cleaned_data
         return limits.set_limit(
-            person=given["person"],
+            person=given["approver"],
             currency=given["currency"],
             per_decision=given["per_decision"],
             per_day=given["per_day"],

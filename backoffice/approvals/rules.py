@@ -140,15 +140,22 @@ def ask(rules: Iterable[Rule], wish: Wish, figures: Figures) -> Asked:
 def fits(rule: Rule, wish: Wish, figures: Figures) -> bool:
     """Whether all conditions of a rule hold."""
     return (
-        rule.kind in ("", wish.kind)
-        and rule.currency in ("", wish.currency)
-        and is_between(wish.amount, rule.least, rule.most)
-        and (not rule.customers or wish.customer in rule.customers)
+        fits_alone(rule, wish)
         and rule.is_first in (None, figures.is_first)
         and all(
             is_between(figures.totals[total.of, total.hours], total.least, total.most)
             for total in rule.totals
         )
+    )
+
+
+def fits_alone(rule: Rule, wish: Wish) -> bool:
+    """Whether the conditions hold that a wish answers by itself, without figures."""
+    return (
+        rule.kind in ("", wish.kind)
+        and rule.currency in ("", wish.currency)
+        and is_between(wish.amount, rule.least, rule.most)
+        and (not rule.customers or wish.customer in rule.customers)
     )
 
 

@@ -176,7 +176,7 @@ class ApprovalAdmin(ObjectAdmin):
         wanted, person, now = asked(request.GET), the_person(request), timezone.now()
         scope = request.POST.get("choose", "ticked")
         if scope == "all":
-            queue = Queue(self.get_queryset(request), person, Asked(**_mine(wanted)), now=now)
+            queue = Queue(self.get_queryset(request), person, _mine(wanted), now=now)
             picks = [bulk.Pick(row, row.facts_hash) for row in queue.ordered()[: bulk.MOST]]
             chosen = f"All that were mine to decide: {wanted.filters or 'no filter'}"
         else:
@@ -312,8 +312,8 @@ def _queue_url(wanted: Asked, **changes: Any) -> str:
     return reverse("admin:approvals_approval_changelist") + wanted.url(**changes)
 
 
-def _mine(wanted: Asked) -> dict[str, str]:
-    return {"turn": "mine", "kind": wanted.kind, "text": wanted.text}
+def _mine(wanted: Asked) -> Asked:
+    return Asked(turn="mine", kind=wanted.kind, text=wanted.text)
 
 
 def _what_next(following: int | None) -> str:

@@ -71,7 +71,7 @@ class LimitAdmin(FormAdmin):
         """A link may choose whose limit, and in which currency; never an amount."""
         key = request.GET.get("person", "")
         is_key = key.isascii() and key.isdigit() and len(key) < 11
-        return {"person": int(key) if is_key else None, "currency": request.GET.get("currency", "")[:12]}
+        return {"approver": int(key) if is_key else None, "currency": request.GET.get("currency", "")[:12]}
 
     def acts(self, request: HttpRequest, obj: Limit) -> Iterable[Act]:
         person = the_person(request)

@@ -71,7 +71,9 @@ class TestRoles:
 
     def test_administrators_touch_neither_money_nor_cards(self, administrator: User) -> None:
         perms = administrator.get_all_permissions()
-        assert not any(perm.startswith(("funding.", "approvals.decide", "approvals.view_appr")) for perm in perms)
+        assert not any(
+            perm.startswith(("funding.", "approvals.decide", "approvals.view_appr")) for perm in perms
+        )
         assert not {"cards.add_cardorder", "cards.reveal_card", "cards.open_mask", "cards.view_card"} & perms
 
     def test_toxic_pairs_are_named(self) -> None:
