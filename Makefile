@@ -31,11 +31,15 @@ faults-quick: ## a sample of that, in minutes
 mutants: ## plant faults in the code on purpose, one at a time, and see each of them caught
 	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.faults.mutants $(ARGS)
 
-races: ## the races about card details, a thousand rounds each (wants PostgreSQL in TEST_DATABASE_URL)
-	@.ci/bootstrap.sh dev && RACE_ROUNDS=1000 $(PYTHON) -m pytest tests/cards/test_reveal_budgets.py --timeout 1800 $(ARGS)
+races: ## races about card details and approvals, a thousand rounds each (wants PostgreSQL in TEST_DATABASE_URL)
+	@.ci/bootstrap.sh dev && RACE_ROUNDS=1000 $(PYTHON) -m pytest --timeout 3600 \
+	  tests/cards/test_reveal_budgets.py tests/backoffice/approvals/test_many_races.py $(ARGS)
 
 bench: ## how long things take, on this machine and database
 	@.ci/bootstrap.sh dev && exec $(PYTHON) -m pytest tests/bench/[a-z]*.py -q -s --show-capture=no $(ARGS)
+
+leaks: ## plant card numbers, use the office, look for them wherever it writes (ARGS=--self-test, --short)
+	@.ci/bootstrap.sh dev && exec $(PYTHON) -m tests.leaks $(ARGS)
 
 check: ## lint, types, directions, migrations, production settings, templates
 	@.ci/bootstrap.sh dev && exec .ci/check

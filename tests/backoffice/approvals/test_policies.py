@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -67,14 +68,17 @@ class TestTheFirstSet:
 
 
 class TestWhatAnApprovalKeeps:
-    def test_version_rule_steps_and_figures(self, wish: DepositRequest) -> None:
-        approval = approval_of(wish)
+    def test_version_rule_steps_and_figures(self, wallet: Wallet, maker: User, now: datetime) -> None:
+        a_deposit(wallet, by=maker, now=now, amount="500.00")
+        approval = approval_of(a_deposit(wallet, by=maker, now=now, amount="1000.00"))
         assert (approval.policy_version, approval.rule, approval.needed) == ("1", "deposit", 1)
-        assert (str(approval.amount), approval.currency) == ("25.000000", "USDC")
-        assert approval.figures == {
-            "totals": {"maker, 24 h": "25.00", "wallet, 24 h": "25.00"},
-            "is_first": True,
-        }
+        assert (str(approval.amount), approval.currency) == ("1000.000000", "USDC")
+        totals = {key: Decimal(total) for key, total in approval.figures["totals"].items()}
+        assert totals == {"maker, 24 h": 1500, "wallet, 24 h": 1500}
+        assert approval.figures["is_first"] is False
+
+    def test_of_a_small_one_nothing_is_added_up(self, wish: DepositRequest) -> None:
+        assert approval_of(wish).figures == {"totals": {}, "is_first": True}
 
     def test_its_hash_covers_them(self, wish: DepositRequest) -> None:
         facts = deposits.facts_of(wish)
