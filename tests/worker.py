@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from django.conf import settings
 from django.db import connection
 
-START_SECONDS = 30
+START_SECONDS = 60
 STOP_SECONDS = 15
 
 

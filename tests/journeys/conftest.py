@@ -49,8 +49,16 @@ PEOPLE = {
     # Two hats that nobody should wear together, and what is refused to them all the same.
     "deputy": [roles.MANAGER, roles.COMPLIANCE],
 }
-SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
+HERE = Path(__file__).resolve().parent
+SCREENSHOTS = HERE.parents[1] / "var" / "screenshots"
 _numbers = itertools.count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first journey of a process waits for the whole office to start, on a machine that may be busy."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.timeout(300))
 
 
 @pytest.fixture(scope="package")

@@ -15,7 +15,7 @@ from backoffice.practice.children import Child
 from tests.worker import Worker, database_url
 
 API_KEY = "endl_journeys_key"
-START_SECONDS = 60
+START_SECONDS = 90
 # The sweep comes every 0.4 of it and a lease ends after 1.4: short, so that nothing in a journey waits long.
 CALL_SECONDS = 3
 

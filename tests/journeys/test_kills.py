@@ -20,7 +20,7 @@ from funding.models import DepositRequest, Wallet
 from tests.journeys.clerk import Page, Staff
 from tests.journeys.office import Office, until
 
-pytestmark = [pytest.mark.worker, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.worker
 COUNT = 10
 KILLS = 4
 # From the last kill on.
