@@ -8,8 +8,9 @@ from django import forms
 from django.core.exceptions import ValidationError
 from unfold import widgets
 
+from backoffice.access.factors import is_stepped_up
 from backoffice.access.models import User
-from backoffice.access.stepup import StepUpForm, is_stepped_up
+from backoffice.access.stepup import StepUpForm
 from backoffice.approvals import limits
 from backoffice.approvals.models import LimitChange
 from backoffice.money import MOST_PLACES, NotAnAmount, parse_amount, places_of

@@ -11,14 +11,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const help = document.getElementById("queue-help");
   const chosen = Math.max(0, rows.findIndex((row) => row.hasAttribute("aria-current")));
 
-  const place = () => {
-    const focused = rows.indexOf(document.activeElement);
-    return focused < 0 ? null : focused;
-  };
   const step = (by) => {
-    const from = place();
-    const to = from === null ? chosen : Math.min(rows.length - 1, Math.max(0, from + by));
-    rows[to]?.focus();
+    const focused = rows.indexOf(document.activeElement);
+    const from = focused < 0 ? chosen : focused;
+    rows[Math.min(rows.length - 1, Math.max(0, from + by))]?.focus();
   };
   const keys = {
     j: () => step(1),

@@ -84,7 +84,7 @@ def rehearsal_panels(told: Rehearsal) -> Iterable[Panel]:
     ):
         rows = [_moved(each, makers, customers) for each in moved[:_MOST_ROWS]]
         note = f"The first {_MOST_ROWS} of {len(moved)}." if len(moved) > _MOST_ROWS else ""
-        headers = ("Kind", "Amount", "Customer", "By", "At", "Now", "Then")
+        headers = ("Kind", "Amount", "Customer", "By", "On", "Now", "Then")
         yield Panel(title, table=Table(headers, rows, numeric=(1,)), empty=empty, note=note)
     yield _loads(told.loads)
     yield Panel(
@@ -120,7 +120,7 @@ def _moved(moved: Moved, makers: dict[int, str], customers: dict[str, str]) -> S
         money(plain(wish.amount), wish.currency),
         name(customers.get(wish.customer, wish.customer)),
         name(makers.get(wish.maker, "")),
-        when(wish.at),
+        f"{wish.at:%Y-%m-%d}",
         _asked(moved.old),
         _asked(moved.new),
     )
@@ -134,14 +134,15 @@ def _asked(asked: Asked) -> str:
 def _loads(loads: Sequence[RoleLoad]) -> Panel:
     rows: list[Sequence[Any]] = []
     for load in loads:
-        rows.append((load.role, "all together", "—", load.before, load.after))
+        about = load.permission.partition("decide_")[2].replace("_", " ")
+        rows.append((load.role, about, "all together", "—", load.before, load.after))
         rows += [
-            (load.role, name(str(each.person)), each.made, f"{each.before:.1f}", f"{each.after:.1f}")
+            (load.role, about, name(str(each.person)), each.made, f"{each.before:.1f}", f"{each.after:.1f}")
             for each in load.people
         ]
     return Panel(
         "Load per approver, in 90 days",
         note="Shared among the people of a role as they shared what they decided in that time.",
-        table=Table(("Role", "Who", "Decided", "Now", "Then"), rows, numeric=(2, 3, 4)),
+        table=Table(("Role", "About", "Who", "Decided", "Now", "Then"), rows, numeric=(3, 4, 5)),
         empty="Nobody would be asked.",
     )
