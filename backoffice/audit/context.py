@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import structlog
 from django.http import HttpRequest, HttpResponse
 
+from backoffice.access.factors import accepted_factor, factor_age_seconds
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -46,8 +48,6 @@ def acting_from(origin: Origin) -> Iterator[None]:
 
 def origin_of(request: HttpRequest) -> Origin:
     """Read the origin off a request."""
-    from backoffice.access.stepup import accepted_factor, factor_age_seconds
-
     key = request.session.session_key or ""
     age = factor_age_seconds(request)
     return Origin(

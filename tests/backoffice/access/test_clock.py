@@ -9,7 +9,7 @@ from django.test import Client as Browser
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from backoffice.access import sessions, stepup
+from backoffice.access import factors, sessions, stepup
 from backoffice.access.models import User
 
 SignIn = Callable[[User], Browser]
@@ -71,21 +71,21 @@ class TestStepUp:
             yield request
 
     def test_is_fresh_after_signing_in(self, asked: HttpRequest) -> None:
-        assert stepup.is_stepped_up(asked)
-        age = stepup.factor_age_seconds(asked)
+        assert factors.is_stepped_up(asked)
+        age = factors.factor_age_seconds(asked)
         assert age is not None
         assert age < 60
 
     def test_runs_out(self, asked: HttpRequest, settings: Settings) -> None:
         settings.STEP_UP_SECONDS = 0
-        assert not stepup.is_stepped_up(asked)
+        assert not factors.is_stepped_up(asked)
 
     def test_a_password_is_no_second_factor_in_production(
         self, asked: HttpRequest, settings: Settings
     ) -> None:
         settings.PRACTICE = False
-        assert stepup.accepted_factor() == "mfa"
-        assert not stepup.is_stepped_up(asked)
+        assert factors.accepted_factor() == "mfa"
+        assert not factors.is_stepped_up(asked)
 
     def test_asks_for_nothing_while_it_is_fresh(self, asked: HttpRequest) -> None:
         assert "factor" not in stepup.StepUpForm({}, request=asked).fields
