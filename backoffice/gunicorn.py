@@ -25,6 +25,11 @@ accesslog = None
 logconfig_dict = settings.LOGGING
 
 
+def on_starting(server: Any) -> None:
+    """Guard the memory of the process that the others are forked from, and theirs with it."""
+    keep_memory_in()
+
+
 def post_worker_init(worker: Any) -> None:
     """When a process is ready to answer: guard its memory, and start what the applications want started."""
     keep_memory_in()

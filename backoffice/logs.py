@@ -14,6 +14,8 @@ from typing import Any, override
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from backoffice.endl.text import mask_codes
+
 REMOVED = "[removed]"
 
 # Digits in groups, as people and machines write card numbers: one space, dash or non-breaking space between.
@@ -167,7 +169,7 @@ class Redactor:
         text = WEBHOOK_SECRET.sub("whsec_" + REMOVED, text)
         text = NAMED_SECRET.sub(lambda match: match["name"] + REMOVED, text)
         text = QUERY.sub(lambda match: match["address"] + "?" + REMOVED, text)
-        return DIGIT_RUN.sub(lambda match: mask_cards(match[0]), text)
+        return mask_codes(DIGIT_RUN.sub(lambda match: mask_cards(match[0]), text))
 
 
 def mask_cards(run: str) -> str:

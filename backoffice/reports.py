@@ -1,10 +1,14 @@
 """What a report of a mistake may tell: where it happened, never what the variables held at that moment."""
 
+from collections.abc import ItemsView
 from types import FrameType
 from typing import Any, override
 
+from django.conf import settings
 from django.http import HttpRequest
-from django.views.debug import SafeExceptionReporterFilter
+from django.views.debug import ExceptionReporter, SafeExceptionReporterFilter
+
+from backoffice.logs import Redactor
 
 
 class NoValues(SafeExceptionReporterFilter):
@@ -25,5 +29,21 @@ class NoValues(SafeExceptionReporterFilter):
     @override
     def get_traceback_frame_variables(
         self, request: HttpRequest | None, tb_frame: FrameType
-    ) -> list[tuple[str, Any]]:
-        return []
+    ) -> ItemsView[str, Any]:
+        return {}.items()
+
+
+class RedactedReport(ExceptionReporter):
+    """A report whose words are redacted as the log is: an exception may quote what it choked on."""
+
+    @override
+    def get_traceback_html(self) -> str:
+        return _redacted(super().get_traceback_html())
+
+    @override
+    def get_traceback_text(self) -> str:
+        return _redacted(super().get_traceback_text())
+
+
+def _redacted(text: str) -> str:
+    return Redactor((settings.SECRET_KEY, settings.ENDL_API_KEY, *settings.ENDL_WEBHOOK_SECRETS)).text(text)

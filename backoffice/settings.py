@@ -340,6 +340,7 @@ if PRACTICE:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     WHITENOISE_USE_FINDERS = True
 # What a report of a mistake may tell: never what variables held, not even where DEBUG is on.
+DEFAULT_EXCEPTION_REPORTER = "backoffice.reports.RedactedReport"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "backoffice.reports.NoValues"
 FORM_RENDERER = "django.forms.renderers.DjangoTemplates"
 SILENCED_SYSTEM_CHECKS: list[str] = []

@@ -9,6 +9,11 @@ _LOOKED_AT_CHARACTERS = 4000
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _DIGIT_RUN = re.compile(r"(?<![A-Za-z0-9_])[0-9](?:[\s.\u2010-\u2015-]{0,2}[0-9]){12,}(?![A-Za-z0-9_])")
+# A security code by its name, however it is quoted: "cvv 123", 'cvc': '123', CVV2=1234, security code: 123.
+_NAMED_CODE = re.compile(
+    r"""(?ix) (?<![a-z]) (?P<name> (?:cvv2?|cvc2?|cid|security[\ _-]?code) (?![a-z0-9])
+    [\\"'\s:=-]{1,8} (?:is\s)? ) [0-9]{3,4} (?![0-9])"""
+)
 _DIGIT_GROUP = re.compile(r"[0-9]+")
 
 
@@ -34,8 +39,16 @@ def passes_luhn(digits: str) -> bool:
 
 
 def mask_card_numbers(text: str) -> str:
-    """Leave only the last four of each run of 13 to 19 digits, spaced or not, whose check digit is right."""
-    return _DIGIT_RUN.sub(_masked_run, text)
+    """Leave only the last four of each run of 13 to 19 digits, spaced or not, whose check digit is right.
+
+    A security code that stands behind its name goes too: it is often written beside the number.
+    """
+    return mask_codes(_DIGIT_RUN.sub(_masked_run, text))
+
+
+def mask_codes(text: str) -> str:
+    """Mask each security code that stands behind its name."""
+    return _NAMED_CODE.sub(lambda found: found["name"] + "***", text)
 
 
 def _masked_run(found: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ import json
 import logging
 import logging.config
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from backoffice import logs
+from backoffice.endl import CardDetails
 
 PAN = "4111111111111111"
 SECRET = "endl_live_9f8e7d6c5b4a"
@@ -183,3 +185,44 @@ def test_values_named_as_secrets_are_removed_whatever_they_look_like() -> None:
         "headers": {"Cookie": logs.REMOVED},
         "pan": logs.REMOVED,
     }
+
+
+@dataclass
+class Careless:
+    """What a class looks like whose author did not think of logs."""
+
+    pan: str = PAN
+    cvv: str = "9371"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Careless(),
+        [Careless()],
+        {"a": Careless()},
+        Exception(PAN),
+        PAN.encode(),
+        CardDetails(PAN, "9371", 3, 2031),
+    ],
+)
+def test_an_object_with_card_data_is_redacted_however_it_is_logged(thing: object, lines: io.StringIO) -> None:
+    logging.getLogger("office.test").warning("got %s and %r", thing, thing)
+    logging.getLogger("office.test").warning("got %(a)s", {"a": thing})
+    structlog.get_logger("office.test").warning("got", thing=thing)
+    assert PAN not in lines.getvalue()
+    assert "9371" not in lines.getvalue()
+
+
+def test_a_chain_of_exceptions_and_its_notes_are_redacted(lines: io.StringIO) -> None:
+    try:
+        try:
+            raise ValueError(f"first {PAN}")
+        except ValueError as first:
+            first.add_note(f"noted {PAN}")
+            raise RuntimeError(f"then {Careless()}") from first
+    except RuntimeError:
+        logging.getLogger("office.test").exception("failed", stack_info=True)
+    assert PAN not in lines.getvalue()
+    assert "9371" not in lines.getvalue()
+    assert "noted ************1111" in lines.getvalue()
