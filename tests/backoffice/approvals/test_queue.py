@@ -56,7 +56,7 @@ class TestTabs:
         assert "63.00" in shown
 
     def test_my_own_and_what_i_decided_wait_on_others(
-        self, client_of: SignIn, checker: User, checker2: User, wallet: Wallet, maker: User, now: datetime
+        self, *, client_of: SignIn, checker: User, checker2: User, wallet: Wallet, maker: User, now: datetime
     ) -> None:
         large = a_deposit(wallet, by=maker, now=now, amount="10000.00")
         deposits.approve_deposit(request=large, by=checker, seen=approval_of(large).facts_hash, now=now)
