@@ -43,7 +43,8 @@ class EncryptionKeyAdmin(ObjectAdmin):
         kept = SealedDetails.objects.filter(destroyed_at=None, key_fingerprint=OuterRef("fingerprint"))
         counted = kept.order_by().values("key_fingerprint").annotate(count=Count("pk")).values("count")
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(envelopes=Coalesce(Subquery(counted), 0))
+        counted_rows: QuerySet[Any] = rows.annotate(envelopes=Coalesce(Subquery(counted), 0))
+        return counted_rows
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

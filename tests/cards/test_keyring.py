@@ -16,7 +16,7 @@ from pytest_django import Settings
 from backoffice.access.models import User
 from backoffice.audit.models import Entry
 from backoffice.delivery.models import State as Road
-from backoffice.endl import KeyRefused, PrivateKey
+from backoffice.endl import KeyRefused, PrivateKey, read_key_file
 from cards import keyring, keys
 from cards.models import Cardholder, CardOrder, EncryptionKey, SealedDetails
 from tests.wishes import an_order
@@ -101,7 +101,7 @@ class TestStayingInStep:
 
     def test_a_file_is_read_once(self, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         reads: list[Path] = []
-        read = keyring.read_key_file
+        read = read_key_file
 
         def counting(path: Path, passphrase: Path | None) -> PrivateKey:
             reads.append(path)

@@ -23,9 +23,10 @@ BY = "command: ops"
 
 @pytest.fixture(autouse=True)
 def an_empty_spool(settings: Settings, tmp_path: Path) -> Path:
-    settings.SPOOL_DIR = tmp_path / "spool"
-    settings.SPOOL_DIR.mkdir()
-    return settings.SPOOL_DIR
+    folder = tmp_path / "spool"
+    folder.mkdir()
+    settings.SPOOL_DIR = folder
+    return folder
 
 
 def report(now: datetime) -> RetentionReport:

@@ -13,9 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.leaks.canaries import ENCODINGS
 from tests.leaks.office import ROOT, Office
+
+if TYPE_CHECKING:
+    # Django is set up after this module is loaded.
+    from tests.leaks.flows import Flows
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,8 @@ class Size:
     has_artefacts: bool
 
 
-FULL = Size(orders=190, looks=40, pages=150, has_browser=True, has_artefacts=True)
-SHORT = Size(orders=44, looks=4, pages=25, has_browser=False, has_artefacts=False)
+FULL = Size(orders=190, looks=40, pages=60, has_browser=True, has_artefacts=True)
+SHORT = Size(orders=44, looks=4, pages=12, has_browser=False, has_artefacts=False)
 
 
 def say(line: str) -> None:
@@ -104,7 +109,7 @@ def _scan(office: Office, size: Size, *, self_test: bool, artefacts: "subprocess
     return 1 if hits or not _did_enough(flows.story.told, size) else 0
 
 
-def _play(office: Office, flows: "Flows", size: Size, profile: Path) -> None:  # noqa: F821
+def _play(office: Office, flows: "Flows", size: Size, profile: Path) -> None:
     """Everything that card data goes through."""
     from tests.leaks.browse import reveal_in_a_browser
     from tests.leaks.clerk import Clerk

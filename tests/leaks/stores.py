@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.core import mail
@@ -188,7 +189,7 @@ def _first(table: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _insert(table: str, **columns: object) -> None:
+def _insert(table: str, **columns: Any) -> None:
     with connection.cursor() as cursor:
         places = ", ".join(["%s"] * len(columns))
         cursor.execute(
@@ -242,7 +243,7 @@ def _broker(office: Office, into: Path) -> list[Path]:
         for key in server.scan_iter():
             written.write(key + b" " + (server.dump(key) or b"") + b"\n")
             if server.type(key) == b"list":
-                written.write(b"\n".join(server.lrange(key, 0, -1)) + b"\n")
+                written.writelines(_as_bytes(item) for item in server.lrange(key, 0, -1))
     return [file]
 
 
