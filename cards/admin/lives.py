@@ -115,8 +115,10 @@ def how_long(look: CardReveal) -> str:
     seconds = look.seconds_shown
     if seconds is None:
         return "—"
-    # No word came of when they were hidden: it was the time given at the most.
-    return f"{seconds} s" if look.hidden_at is not None else f"{seconds} s at most"
+    if look.hidden_at is None:
+        # No word came of when they were hidden: the time that was given, at the most.
+        return f"{seconds} s at most"
+    return f"{seconds} s" if seconds else "under 1 s"
 
 
 def what_more(look: CardReveal) -> str:

@@ -8,13 +8,12 @@ import pytest
 
 from backoffice import vault
 from backoffice.access.models import User
-from backoffice.approvals.models import Approval
 from backoffice.delivery import sender
 from backoffice.delivery.models import State
 from backoffice.endl import Client, PrivateKey, load_private_key
 from cards import issuing
 from cards.models import Card, Cardholder, CardOrder, SealedDetails
-from tests.wishes import an_order
+from tests.wishes import an_order, approval_of
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def more_details(details: SealedDetails, count: int) -> list[SealedDetails]:
 
 def an_order_like(order: CardOrder) -> CardOrder:
     """One more order, issued, whose card is not known yet."""
-    approval = Approval.objects.get(pk=order.approval_id)
+    approval = approval_of(order)
     made = CardOrder.objects.get(pk=order.pk)
     approval.pk = made.pk = None
     approval.save(force_insert=True)
