@@ -78,6 +78,18 @@ def install_triggers(using: str = "default", **_kwargs: Any) -> None:
                     cursor.execute(statement)
 
 
+def drop_triggers(using: str = "default", plan: Sequence[Any] | None = None, **_kwargs: Any) -> None:
+    """Take SQLite's triggers away before tables change; `install_triggers` brings them back.
+
+    SQLite changes a table by building it anew, and stops when a trigger of another table names it meanwhile.
+    """
+    connection = connections[using]
+    if connection.vendor == "sqlite" and plan:
+        with connection.cursor() as cursor:
+            for trigger in all_triggers():
+                cursor.execute(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+
 @register(Tags.database)
 def check_triggers(*, databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
     """Find triggers that are listed and not installed. Not before `migrate`, which is what installs them."""

@@ -5,13 +5,15 @@ from datetime import datetime
 import pytest
 
 from backoffice.access.models import User
-from backoffice.approvals.decisions import AlreadyDecided
-from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals import changes, policies
+from backoffice.approvals.decisions import AlreadyDecided, RulesChanged
+from backoffice.approvals.models import Approval, Decision, RuleSet
 from backoffice.audit.models import Entry
 from backoffice.audit.trail import Refusal
 from cards.models import Cardholder, CardOrder
 from funding import deposits
 from funding.models import DepositRequest
+from tests.backoffice.approvals.rulebook import TWO, rule
 from tests.threads import at_once, losers
 from tests.wishes import an_order, approval_of
 
@@ -102,3 +104,39 @@ def test_two_orders_at_once_both_count_for_the_day(
     assert losers(outcomes) == []
     assert CardOrder.objects.filter(state="approved").count() == 5
     assert CardOrder.objects.filter(state="requested").count() == 2
+
+
+def test_two_changes_of_the_rules(administrator: User, administrator2: User, now: datetime) -> None:
+    changed = [
+        changes.propose(
+            proposed=[rule(name)], base=policies.active(), reason="A test", by=administrator, now=now
+        )
+        for name in ("one", "other")
+    ]
+    outcomes = at_once(
+        *[
+            lambda change=change: changes.agree(
+                change=change, seen=change.proposed_hash, by=administrator2, now=now
+            )
+            for change in (*changed, changed[0])
+        ]
+    )
+    assert all(isinstance(lost, Refusal) for lost in losers(outcomes))
+    assert len(losers(outcomes)) == 2
+    assert policies.active().version == RuleSet.objects.count() == 2
+
+
+def test_a_change_of_the_rules_and_an_approval(
+    *, wish: DepositRequest, checker: User, administrator: User, administrator2: User, now: datetime
+) -> None:
+    """Either order is fine: approved under the old rules, or refused and drawn up anew."""
+    change = changes.propose(
+        proposed=[rule("two", steps=TWO)], base=policies.active(), reason="A test", by=administrator, now=now
+    )
+    outcomes = at_once(
+        lambda: changes.agree(change=change, seen=change.proposed_hash, by=administrator2, now=now),
+        lambda: approving(wish, checker, now),
+    )
+    state, needed = DepositRequest.objects.values_list("state", "approval__needed").get()
+    assert (state, needed) == (("requested", 2) if losers(outcomes) else ("approved", 1))
+    assert all(isinstance(lost, RulesChanged) for lost in losers(outcomes))

@@ -10,7 +10,7 @@ from django.db import Error, connection, transaction
 from backoffice.access.models import User
 from backoffice.approvals.models import Approval, Decision
 from backoffice.approvals.policies import CEILING_RULE
-from backoffice.triggers import all_triggers, check_triggers, install_triggers
+from backoffice.triggers import all_triggers, check_triggers, drop_triggers, install_triggers
 from cards.models import Cardholder
 from funding import deposits
 from funding.models import DepositRequest, Wallet
@@ -237,6 +237,24 @@ class TestTheTriggersThemselves:
         [error] = check_triggers(databases=["default"])
         assert trigger.name in error.msg
         install_triggers()
+        assert check_triggers(databases=["default"]) == []
+
+    def test_sqlites_step_aside_while_tables_change_and_come_back(self, db: None) -> None:
+        drop_triggers(plan=[])
+        assert check_triggers(databases=["default"]) == []
+        drop_triggers(plan=["a migration"])
+        gone = check_triggers(databases=["default"])
+        assert len(gone) == (len(list(all_triggers())) if connection.vendor == "sqlite" else 0)
+        install_triggers()
+        assert check_triggers(databases=["default"]) == []
+
+    def test_migrate_is_not_kept_from_installing_them(
+        self, db: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.argv", ["manage.py", "migrate"])
+        with transaction.atomic(), connection.cursor() as cursor:
+            on = " ON audit_entry" if connection.vendor == "postgresql" else ""
+            cursor.execute(f"DROP TRIGGER entry_stays{on}")
         assert check_triggers(databases=["default"]) == []
 
     def test_their_names_are_unique(self) -> None:
