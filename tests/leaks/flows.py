@@ -42,7 +42,7 @@ PEOPLE = {
     "administrator": [roles.ADMINISTRATOR],
 }
 BUSINESS = "cus_leaks"
-_EVENT_HOLE = "after the event was verified"
+_EVENT_HOLE, _IN_WORDS = "after the event was verified", "; in words"
 # How the answer to an order is spoiled: its card exists all the same, and nobody may ever see its number.
 SPOILT: tuple[dict[str, Any], ...] = (
     {"kind": "truncate", "at": 0.5},
@@ -157,8 +157,8 @@ class Flows:
     def break_the_worker(self) -> None:
         """A few orders more and a sync, for each hole in the worker."""
         for hole in holes.WORKER:
-            for how in ("", "in words"):
-                self.office.hole.write_text(f"{hole}; {how}")
+            for how in ("", _IN_WORDS):
+                self.office.hole.write_text(f"{hole}{how}")
                 order = an_order(self.holder, by=self.people["manager"], now=timezone.now(), cents=200)
                 bell.ring(tasks.SEND_ORDER, order.pk)
                 bell.ring(tasks.SYNC_CARDHOLDERS, self.business.pk)
@@ -203,7 +203,7 @@ class Flows:
         }  # fmt: skip
         for kind in ("card_deposit.failed", f"card.{a.number}", "card.issued"):
             self.office.ask("webhook", type=kind, data=deposit)
-        for hole in ("", f"{_EVENT_HOLE}; ", f"{_EVENT_HOLE}; in words"):
+        for hole in ("", _EVENT_HOLE, f"{_EVENT_HOLE}{_IN_WORDS}"):
             self._deliver(deposit, hole)
         self.office.ask("seed", deposits=[deposit])
         a_deposit(self.wallet, by=self.people["maker"], now=timezone.now())
@@ -221,7 +221,9 @@ class Flows:
             "Content-Type": "application/json",
         }  # fmt: skip
         answer = requests.post(f"{self.office.url}/webhooks/endl/", body, headers=headers, timeout=30)
-        self.story.add("events that broke" if hole else "events delivered", answer.status_code in (202, 500))
+        self.story.add(
+            "events that broke" if hole else "events delivered", answer.status_code == (500 if hole else 202)
+        )
 
     # --- Looking --------------------------------------------------------------------------------------
 
@@ -260,9 +262,9 @@ class Flows:
     def look_into_holes(self) -> None:
         """Reveal while something breaks, once for each hole, with and without the data in the words."""
         clerk = self.clerk("manager")
-        places = [(hole, how) for hole in holes.WEB for how in ("", "in words") if hole != _EVENT_HOLE]
+        places = [(hole, how) for hole in holes.WEB for how in ("", _IN_WORDS) if hole != _EVENT_HOLE]
         for card, (hole, how) in zip(self._cards(self._kept()[-len(places) :]), places, strict=False):
-            answer = self._reveal(clerk, card, hole=f"{hole}; {how}")
+            answer = self._reveal(clerk, card, hole=f"{hole}{how}")
             self.story.add("looks that broke", answer.status_code >= 400)
 
     def _reveal(self, clerk: Clerk, card: Card, hole: str = "") -> Any:
@@ -296,7 +298,8 @@ class Flows:
 
     def spool(self) -> None:
         """An answer with an envelope, kept while the database is away."""
-        attempt = Attempt.objects.filter(kind=CardOrder.kind).latest("pk")
+        # Of an order that is not here, so that no sweep takes it in before the scan comes by.
+        attempt = Attempt(kind=CardOrder.kind, request_id=10**9, number=1)
         envelope = {"encryptedDetails": {"ciphertext": "QUJD"}, "cardId": "crd_spooled"}
         away = patch.object(RawAnswer.objects, "get_or_create", side_effect=DatabaseError)
         with away, suppress(DatabaseError):

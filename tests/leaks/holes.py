@@ -80,10 +80,10 @@ def _breaking(real: Callable[..., Any], name: str, wanted: Callable[[], str]) ->
     @functools.wraps(real)
     def breaking(*args: Any, **kwargs: Any) -> Any:
         made = real(*args, **kwargs)
-        asked, _, how = wanted().partition("; ")
+        asked, _, how = wanted().partition("; in ")
         if asked == name:
             in_words = _in_words(made)
-            if how == "in words":
+            if how == "words":
                 raise Broken(f"It broke while it held {in_words!r} and {made!r}")
             raise Broken("It broke.")
         return made

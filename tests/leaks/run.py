@@ -147,8 +147,8 @@ def _play(office: Office, flows: "Flows", size: Size, profile: Path) -> None:
 def _did_enough(told: dict[str, int], size: Size) -> bool:
     """Whether what was played could have leaked: a scan of an office that did nothing proves nothing."""
     wanted = {
-        "envelopes received": size.orders // 2, "cards revealed": size.looks - 1,
-        "masks opened": size.looks - 1, "looks that broke": 8, "pages opened": 30,
+        "envelopes received": size.orders // 2, "cards revealed": size.looks * 3 // 4,
+        "masks opened": size.looks * 3 // 4, "looks that broke": 8, "pages opened": 30,
         "mistaken objects": 1, "events that broke": 2, "spooled answers": 1, "details destroyed": 1,
         **({"cards revealed in a browser": 2} if size.has_browser else {}),
     }  # fmt: skip

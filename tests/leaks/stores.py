@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -212,10 +213,23 @@ def _files(office: Office, pages: Path, profile: Path | None) -> Iterable[Store]
     yield _folder("rendered pages", pages, "[!d]*")
     yield _folder("downloads and answers that are no pages", pages, "download-*")
     yield _folder("temporary files", folder / "tmp")
-    yield _folder("everything else in the office's folder", folder / "rest")
+    yield Store(
+        "everything else in the office's folder", lambda _into: _others(folder), partial(_into_others, folder)
+    )
     yield Store("exported rows", lambda into: _exported(office, into), _into_mirror)
     if profile is not None:
         yield _folder("browser: profile, history, cache", profile)
+
+
+def _others(folder: Path) -> list[Path]:
+    known = {"pages", "log", "broker", "broker-waiting", "spool", "mails", "tmp", "browser"}
+    return [
+        path for path in folder.iterdir() if path.name not in known and not path.name.startswith("office.")
+    ]
+
+
+def _into_others(folder: Path, canary: Canary) -> None:
+    (folder / "planted").write_text(canary.number)
 
 
 def _folder(name: str, folder: Path, pattern: str = "") -> Store:
