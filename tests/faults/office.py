@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -158,13 +158,19 @@ class Office:
             self.processes["emulator"].start()
         self.wait_for_emulator()
 
-    def restart_worker(self, **environ: str) -> None:
-        """Start the worker anew with other settings."""
+    @contextlib.contextmanager
+    def without_worker(self, **environ: str) -> Iterator[None]:
+        """Nobody works meanwhile; then the worker starts anew, with other settings."""
         with self._hold:
-            worker = self.processes["worker"]
+            worker = self.processes.pop("worker")
             worker.kill()
-            worker.environ.update(environ)
-            worker.start()
+        worker.environ.update(environ)
+        try:
+            yield
+        finally:
+            with self._hold:
+                worker.start()
+                self.processes["worker"] = worker
 
     # --- Endl -----------------------------------------------------------------------------------------
 

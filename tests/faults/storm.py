@@ -32,14 +32,14 @@ def groups(quick: bool) -> list[Group]:
 
 def _storm(name: str, jobs: int, limit: float, pace: float, stage: Stage) -> Iterator[Outcome]:
     place = stage.desk.place()
-    stage.office.restart_worker(ENDL_RATE_PER_SECOND=str(pace))
-    stage.office.endl("settings", rate_per_second=limit, rate_retry_after="1")
-    began = time.time()
-    histories: list[History] = [stage.desk.wish(_KINDS[place_in % 2], place) for place_in in range(jobs)]
-    stage.desk.ring(*histories)
+    with stage.office.without_worker(ENDL_RATE_PER_SECOND=str(pace)):
+        stage.office.endl("settings", rate_per_second=limit, rate_retry_after="1")
+        histories: list[History] = [stage.desk.wish(_KINDS[number % 2], place) for number in range(jobs)]
+        began = time.time()
     recovery = stage.settle(histories, since=time.monotonic(), within=60.0 + 4 * jobs / limit)
     stage.office.endl("settings", rate_per_second=None, rate_retry_after=None)
-    stage.office.restart_worker(ENDL_RATE_PER_SECOND=stage.office.variables["ENDL_RATE_PER_SECOND"])
+    with stage.office.without_worker(ENDL_RATE_PER_SECOND=stage.office.variables["ENDL_RATE_PER_SECOND"]):
+        pass
     times, statuses = _seen(stage, began)
     fastest = _fastest(times)
     more = []
