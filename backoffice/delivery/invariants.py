@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import CharField, Count, Exists, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Cast
+from django.db.models import CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Cast, Coalesce
 from django.utils.module_loading import import_string
 
 from backoffice.approvals import decisions
-from backoffice.approvals.models import Approval, Decision
+from backoffice.approvals.models import Approval, Decision, Step
 from backoffice.audit.models import Entry
 from backoffice.delivery import alerts, deadlines, line
 from backoffice.delivery.alerts import Finding
@@ -114,10 +114,25 @@ def i6_four_eyes(now: datetime) -> Iterator[Finding]:
     """Who decides is not who made; what is approved has its decisions, or its rule."""
     for decision in Decision.objects.filter(Q(person=F("approval__maker")) | ~Q(maker=F("approval__maker"))):
         yield Finding(decision, "The maker decided, or is named wrongly.")
+    for step in _steps_that_lack_people():
+        yield Finding(step.approval, f"It is approved, and step {step.number} lacks people.")
     given = Count("decisions", filter=Q(decisions__verdict="approve"), distinct=True)
     short = Approval.objects.filter(state=Approval.State.APPROVED, needed__gt=0).annotate(given=given)
     for approval in short.filter(given__lt=F("needed")):
         yield Finding(approval, "It is approved with too few decisions.")
+
+
+def _steps_that_lack_people() -> QuerySet[Step]:
+    """Steps of approved approvals with fewer approvals of exactly what was shown than they ask for."""
+    own = Decision.objects.filter(
+        approval=OuterRef("approval"),
+        step=OuterRef("number"),
+        verdict=Decision.Verdict.APPROVE,
+        seen_hash=OuterRef("approval__facts_hash"),
+    )
+    given = own.order_by().values("step").annotate(people=Count("person", distinct=True)).values("people")
+    steps = Step.objects.filter(approval__state=Approval.State.APPROVED).select_related("approval")
+    return steps.annotate(given=Coalesce(Subquery(given), 0)).filter(given__lt=F("people"))
 
 
 def i7_acts_are_on_record(now: datetime) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 
 from backoffice.access import roles
 from backoffice.access.models import User
@@ -15,6 +16,7 @@ from backoffice.approvals.models import Approval, RuleSet
 from backoffice.approvals.rules import CHECKER, COMPLIANCE, Step
 from backoffice.audit.models import Entry
 from backoffice.audit.trail import NotAllowed
+from backoffice.delivery import invariants
 from cards import issuing
 from cards.models import Cardholder
 from funding import deposits
@@ -244,3 +246,15 @@ class TestRulesThatChangeWhileSomethingIsOpen:
         assert approve(first, checker, now).state == "approved"
         with pytest.raises(RulesChanged):
             approve(second, checker, now)
+
+
+class TestTheHourlyCheck:
+    def test_finds_a_step_that_lacks_people(self, wish: DepositRequest, checker: User, now: datetime) -> None:
+        approve(wish, checker, now)
+        assert list(invariants.i6_four_eyes(now)) == []
+        with connection.cursor() as cursor:
+            on = " ON approvals_step" if connection.vendor == "postgresql" else ""
+            cursor.execute(f"DROP TRIGGER step_stays_as_it_is{on}")
+        approval_of(wish).steps.update(people=2)
+        [found] = invariants.i6_four_eyes(now)
+        assert found.message == "It is approved, and step 1 lacks people."
