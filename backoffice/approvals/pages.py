@@ -13,14 +13,20 @@ from backoffice.pages.parts import Panel
 PERMISSION = "approvals.view_approval"
 
 
-def dossier_panels(approval: Approval, person: User, *, now: datetime) -> Iterable[Panel]:
-    """The dossier for who may see approvals; for everybody else, what was written about the request."""
+def dossier_panels(
+    approval: Approval, person: User, *, now: datetime, is_beside: bool = False
+) -> Iterable[Panel]:
+    """The dossier for who may see approvals; for everybody else, what was written about the request.
+
+    Args:
+        is_beside: whether the page shows by itself what is sent, so that the dossier need not.
+    """
     if person.has_perm(PERMISSION):
         content = dossiers.build(approval, now=now)
         yield Panel(
             "Dossier",
             template="office/approvals/dossier_panel.html",
-            context={"dossier": content},
+            context={"dossier": content, "is_beside": is_beside},
             more=("Print or download", reverse("admin:approvals_approval_dossier", args=(approval.pk,))),
         )
         return

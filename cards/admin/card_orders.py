@@ -143,7 +143,7 @@ class CardOrderAdmin(Scoped, FormAdmin):
                 yield panel
         yield road.sent_panel(obj)
         if obj.approval is not None and obj.approval.needed:
-            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now())
+            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now(), is_beside=True)
         yield road.attempts_panel(obj)
 
     def decide(self, order: CardOrder, person: User, given: dict[str, Any]) -> str:

@@ -135,7 +135,7 @@ class DepositRequestAdmin(Scoped, FormAdmin):
         yield from (panel for panel in shown if panel is not None)
         yield road.sent_panel(obj)
         if obj.approval is not None:
-            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now())
+            yield from dossier_panels(obj.approval, the_person(request), now=timezone.now(), is_beside=True)
         yield road.attempts_panel(obj)
 
     def decide(self, wish: DepositRequest, person: User, given: dict[str, Any]) -> str:
