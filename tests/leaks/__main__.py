@@ -13,7 +13,7 @@ def main() -> int:
     )
     parser.add_argument("--short", action="store_true", help="fewer cards, no browser")
     parser.add_argument(
-        "--self-test", action="store_true", help="plant a number in every store, and see each of them found"
+        "--self-test", action="store_true", help="then plant a number in every store, and see it found"
     )
     given = parser.parse_args()
     return run(SHORT if given.short else FULL, self_test=given.self_test)

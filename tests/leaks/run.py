@@ -21,6 +21,8 @@ from tests.leaks.office import ROOT, Office
 if TYPE_CHECKING:
     # Django is set up after this module is loaded.
     from tests.leaks.flows import Flows
+    from tests.leaks.search import Hit, Search
+    from tests.leaks.stores import Store
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def say(line: str) -> None:
 
 
 def run(size: Size, *, self_test: bool) -> int:
-    """Scan. Returns 0 when nothing was found, or, in a self-test, everything that was planted; else 1."""
+    """Scan. Returns 0 when nothing was found and, in a self-test, everything that was planted; else 1."""
     folder = Path(tempfile.mkdtemp(prefix="office-leaks-")) / "office"
     try:
         return _run(folder, size, self_test=self_test)
@@ -73,7 +75,7 @@ def _given(kind: str, name: str) -> str:
 def _scan(office: Office, size: Size, *, self_test: bool, artefacts: "subprocess.Popen[bytes] | None") -> int:
     # Django is set up by now; these read it when they are imported.
     from tests.leaks.flows import Flows
-    from tests.leaks.search import Search, any_test_number
+    from tests.leaks.search import Search
     from tests.leaks.stores import every_store
 
     pages, profile = office.folder / "pages", office.folder / "browser"
@@ -83,30 +85,45 @@ def _scan(office: Office, size: Size, *, self_test: bool, artefacts: "subprocess
         artefacts.wait()
     evidence = office.folder.with_name(office.folder.name + "-evidence")
     stores = every_store(office, pages, profile if size.has_browser else None)
-    planted = flows.canary() if self_test else None
-    canaries = [planted] if planted is not None else flows.every_canary()
-    search = Search(canaries, _private_lines(office), office.apart / "needles")
-    hits = blind = 0
-    for store in stores:
-        into = evidence / re.sub(r"[^a-z]+", "-", store.name.lower())
-        into.mkdir(parents=True, exist_ok=True)
-        if planted is not None:
-            store.plant(planted)
-        paths = list(store.collect(into))
-        found = any_test_number(paths) if store.any_number else search.files(paths)
-        hits += len(found)
-        blind += not found
-        say(_line(store.name, paths, [hit.encoding for hit in found]))
-        for hit in found[:5] if planted is None else []:
-            say(f"    …{hit.last4} {hit.encoding}: {hit.file}")
+    needles = office.apart / "needles"
+    canaries, lines = flows.every_canary(), _private_lines(office)
+    hits = [
+        each for store in stores for each in _look_into(store, Search(canaries, lines, needles), evidence)
+    ]
     for what, count in flows.story.told.items():
         say(f"played: {what}: {count}")
-    if planted is not None:
-        say(f"stores {len(stores)}, planted {len(stores)}, not found {blind}")
-        return 1 if blind else 0
+    is_well = not hits and _did_enough(flows.story.told, size)
+    if self_test:
+        is_well = _finds_what_is_planted(stores, Search([flows.canary()], [], needles), evidence) and is_well
     say(f"encodings {len(ENCODINGS)}: {', '.join(ENCODINGS)}")
-    say(f"stores {len(stores)}, canaries {len(canaries)}, hits {hits}")
-    return 1 if hits or not _did_enough(flows.story.told, size) else 0
+    say(f"stores {len(stores)}, canaries {len(search.canaries)}, hits {len(hits)}")
+    return 0 if is_well else 1
+
+
+def _look_into(store: "Store", search: "Search", evidence: Path) -> "list[Hit]":
+    """Collect a store and search it; a line of the report says what was found."""
+    from tests.leaks.search import any_test_number
+
+    into = evidence / re.sub(r"[^a-z]+", "-", store.name.lower())
+    into.mkdir(parents=True, exist_ok=True)
+    paths = list(store.collect(into))
+    found = any_test_number(paths) if store.any_number else search.files(paths)
+    say(_line(store.name, paths, [hit.encoding for hit in found]))
+    for hit in found[:5]:
+        say(f"    …{hit.last4} {hit.encoding}: {hit.file}")
+    return found
+
+
+def _finds_what_is_planted(stores: "list[Store]", search: "Search", evidence: Path) -> bool:
+    """Write a number into every store on purpose, and look for it."""
+    say("Self-test: a number is written into every store on purpose.")
+    blind = []
+    for store in stores:
+        store.plant(search.canaries[0])
+        if not _look_into(store, search, evidence):
+            blind.append(store.name)
+    say(f"planted in {len(stores)}, not found {len(blind)}{': ' if blind else ''}{', '.join(blind)}")
+    return not blind
 
 
 def _play(office: Office, flows: "Flows", size: Size, profile: Path) -> None:
