@@ -86,10 +86,8 @@ def _scan(office: Office, size: Size, *, self_test: bool, artefacts: "subprocess
     evidence = office.folder.with_name(office.folder.name + "-evidence")
     stores = every_store(office, pages, profile if size.has_browser else None)
     needles = office.apart / "needles"
-    canaries, lines = flows.every_canary(), _private_lines(office)
-    hits = [
-        each for store in stores for each in _look_into(store, Search(canaries, lines, needles), evidence)
-    ]
+    search = Search(flows.every_canary(), _private_lines(office), needles)
+    hits = [each for store in stores for each in _look_into(store, search, evidence)]
     for what, count in flows.story.told.items():
         say(f"played: {what}: {count}")
     is_well = not hits and _did_enough(flows.story.told, size)
