@@ -14,7 +14,7 @@ from backoffice.approvals.books import Book
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
 from backoffice.delivery.models import Hold, Pause, State
-from backoffice.delivery.sender import GateClosed, Road
+from backoffice.delivery.road import GateClosed, Road
 from cards import customers, keys, registering, scope, sync
 from cards.models import Card, Cardholder, CardOrder, SealedDetails
 

@@ -7,7 +7,7 @@ from backoffice.access.models import User
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk
 from backoffice.delivery.models import Hold, State
-from backoffice.delivery.sender import GateClosed, Road
+from backoffice.delivery.road import GateClosed, Road
 from cards import customers, scope, sync
 from cards.models import Cardholder, CardholderRequest, Customer
 

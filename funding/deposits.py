@@ -15,7 +15,7 @@ from backoffice.approvals.books import Book
 from backoffice.audit.trail import Refusal, operation, record
 from backoffice.delivery import desk, line
 from backoffice.delivery.models import Hold, State
-from backoffice.delivery.sender import GateClosed, Road
+from backoffice.delivery.road import GateClosed, Road
 from backoffice.mirror import pull, reads
 from backoffice.money import plain
 from cards import customers, scope

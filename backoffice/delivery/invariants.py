@@ -19,7 +19,7 @@ from backoffice.audit.models import Entry
 from backoffice.delivery import alerts, deadlines, line
 from backoffice.delivery.alerts import Finding
 from backoffice.delivery.models import Request
-from backoffice.delivery.sender import Road
+from backoffice.delivery.road import Road
 from backoffice.triggers import check_triggers
 
 Check = Callable[[datetime], Iterable[Finding]]

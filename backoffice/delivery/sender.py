@@ -4,8 +4,6 @@ No transaction is open while Endl is asked. What a process leaves behind when it
 next claim finds and carries on: from the stored answer where there is one, else with the same key and bytes.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,53 +14,17 @@ from django.utils import timezone
 from backoffice import endl as api
 from backoffice import vault
 from backoffice.approvals import decisions
-from backoffice.audit.trail import Refusal, record
-from backoffice.delivery import claims, holds, line, raw, rules
+from backoffice.audit.trail import Refusal
+from backoffice.delivery import claims, holds, line, raw, rules, settling
 from backoffice.delivery.checkpoint import checkpoint
-from backoffice.delivery.models import Attempt, Hold, Pause, RawAnswer, Request, State
+from backoffice.delivery.models import Attempt, RawAnswer, Request, State
+from backoffice.delivery.road import Clock, GateClosed, Road
 
-Clock = Callable[[], datetime]
 Outcome = Attempt.Outcome
 
-_LATER = timedelta(seconds=10)
 _TAKEN = "Endl answered with something that belongs to another request."
 _OTHER_LINE = "The connection to Endl is another one than when this was approved."
 _FORGOTTEN = "Endl may have forgotten the key by now, so it is not sent again."
-
-
-class GateClosed(Refusal):
-    """What was approved may no longer be sent. The request ends as expired."""
-
-
-@dataclass(frozen=True)
-class Road[R: Request, Made]:
-    """What differs between the kinds of requests.
-
-    Attributes:
-        model: the kind of request.
-        read: understands an answer; raises Endl's errors.
-        gate: the last look before the first attempt, beside the approval; raises GateClosed.
-        made: the column that holds what Endl made of a request.
-        facts: what an approval binds to, rebuilt from the row; None for what needs no approval.
-        arrive: takes in what Endl made, inside the transaction that settles the request.
-        keep_first: commits what must never be lost, before anything else is done with the answer.
-        look: before a repeat, looks whether it happened; returns what Endl made, None when it did not.
-        refused: learns from a refusal what it says of others than the request.
-        pauses: what, beside everything, holds this kind back.
-        hold: which hold of a person's stops this kind.
-    """
-
-    model: type[R]
-    hold: Hold.Scope
-    made: str
-    read: Callable[[api.Answer], Made]
-    gate: Callable[[R, datetime], None]
-    arrive: Callable[[R, Made, datetime], None]
-    keep_first: Callable[[R, Made, datetime], None] | None = None
-    look: Callable[[R, api.Client], Made | None] | None = None
-    facts: Callable[[R], dict[str, Any]] | None = None
-    refused: Callable[[R, api.EndlError, datetime], None] | None = None
-    pauses: tuple[Pause.Scope, ...] = ()
 
 
 def deliver[R: Request](
@@ -110,7 +72,7 @@ def _finish_from_stored_answer[R: Request](
         answer = raw.unpack(stored)
     except vault.CannotUnseal:
         # Sent again, a card's details would be lost for good; the right key may still open them.
-        _wait_for_person(
+        settling.wait_for_person(
             request, "The stored answer does not open: put the old key into STORAGE_KEYS.", clock()
         )
         return True
@@ -164,7 +126,7 @@ def _may_send[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, c
         case rules.Before.STOP:
             _expire(request, _OTHER_LINE, now)
         case rules.Before.ASK_A_PERSON:
-            _wait_for_person(request, _FORGOTTEN if is_same_line else _OTHER_LINE, now)
+            settling.wait_for_person(request, _FORGOTTEN if is_same_line else _OTHER_LINE, now)
     return False
 
 
@@ -193,7 +155,7 @@ def _expire(request: Request, sentence: str, now: datetime) -> None:
     with transaction.atomic():
         if request.approval is not None:
             decisions.expire(request.approval, now=now)
-        _settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
+        settling.settle(request, State.EXPIRED, "expire", now, outcome_message=sentence)
 
 
 def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, now: datetime) -> bool:
@@ -203,7 +165,7 @@ def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client,
         made = road.look(request, endl)
     except api.EndlError as problem:
         line.note_trouble(problem, client=endl, now=now)
-        claims.give_back(request, now=now, wait=claims.wait_after(request.attempts), **_told(problem))
+        claims.give_back(request, now=now, wait=claims.wait_after(request.attempts), **settling.told(problem))
         return True
     if made is None:
         return False
@@ -211,20 +173,8 @@ def _look_first[R: Request](road: Road[R, Any], request: R, *, endl: api.Client,
         with transaction.atomic():
             road.arrive(request, made, now)
     except IntegrityError:
-        _wait_for_person(request, _TAKEN, now)
+        settling.wait_for_person(request, _TAKEN, now)
     return True
-
-
-def _wait_for_person(request: Request, sentence: str, now: datetime) -> None:
-    _settle(
-        request,
-        State.UNKNOWN,
-        "needs_person",
-        now,
-        needs_person=True,
-        unclear_at=request.unclear_at or now,
-        outcome_message=sentence,
-    )
 
 
 def _attempt[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, clock: Clock) -> None:
@@ -235,13 +185,13 @@ def _attempt[R: Request](road: Road[R, Any], request: R, *, endl: api.Client, cl
     checkpoint("before-send")
     if not claims.outlasts_call(request, now=clock()):
         slept = api.NotSent("The process slept past its claim, so it sent nothing.")
-        _settle_trouble(road, request, attempt, slept, endl=endl, now=clock())
+        settling.settle_trouble(road, request, attempt, slept, endl=endl, now=clock())
         return
     try:
         answer = endl.send(call, key=request.idempotency_key)
     except api.EndlError as problem:
         checkpoint("after-send")
-        _settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
+        settling.settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
         return
     checkpoint("after-send")
     raw.keep(attempt, answer)
@@ -255,7 +205,7 @@ def _conclude[R: Request](
     try:
         made = road.read(answer)
     except api.EndlError as problem:
-        _settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
+        settling.settle_trouble(road, request, attempt, problem, endl=endl, now=clock())
         return
     _take_in(road, request, attempt, made, answer=answer, clock=clock)
     line.note_answer(now=clock())
@@ -272,7 +222,9 @@ def _take_in[R: Request](
     try:
         with transaction.atomic():
             road.arrive(request, made, clock())
-            _end(attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id)
+            settling.end(
+                attempt, Outcome.ANSWERED, now=clock(), status=answer.status, request_id=answer.request_id
+            )
             _let_go(request, attempt)
             checkpoint("before-settled")
     except IntegrityError:
@@ -294,130 +246,6 @@ def _let_go(request: Request, attempt: Attempt) -> None:
 
 def _find_it_taken(request: Request, attempt: Attempt, answer: api.Answer, now: datetime) -> None:
     """Endl answered with what another request has made, as a server may that mixes up keys."""
-    _wait_for_person(request, _TAKEN, now)
+    settling.wait_for_person(request, _TAKEN, now)
     raw.not_understood(attempt, now=now)
-    _end(attempt, Outcome.UNCLEAR, now=now, status=answer.status, request_id=answer.request_id)
-
-
-def _settle_trouble[R: Request](
-    road: Road[R, Any],
-    request: R,
-    attempt: Attempt,
-    problem: api.EndlError,
-    *,
-    endl: api.Client,
-    now: datetime,
-) -> None:
-    """Draw the consequence of an error: for the request, its attempt, and for everybody."""
-    then = rules.after_attempt(
-        _word_of(problem, endl),
-        was_unclear=request.unclear_at is not None,
-        has_details=road.keep_first is not None,
-    )
-    outcome = _draw(then, request, problem, now)
-    if outcome == Outcome.REFUSED and road.refused is not None:
-        road.refused(request, problem, now)
-    with transaction.atomic():
-        _end(attempt, outcome, now=now, problem=problem)
-        if isinstance(problem, api.UnreadableAnswer):
-            raw.not_understood(attempt, now=now)
-        else:
-            raw.let_go(attempt)
-    if not isinstance(problem, api.Rejected) and outcome != Outcome.REFUSED:
-        line.note_trouble(problem, client=endl, now=now)
-
-
-def _word_of(problem: api.EndlError, endl: api.Client) -> rules.Word:
-    """What an error says of the request alone."""
-    if isinstance(problem, api.OursToFix):
-        return rules.Word.STOP if line.is_everybodys(problem, endl) else rules.Word.REFUSED
-    for kind, word in _WORDS:
-        if isinstance(problem, kind):
-            return word
-    return rules.Word.REFUSED if problem.code in api.CODES else rules.Word.REFUSED_WITHOUT_CODE
-
-
-_WORDS: tuple[tuple[type[api.EndlError], rules.Word], ...] = (
-    (api.IssuingUnavailable, rules.Word.STOP),
-    (api.Throttled, rules.Word.SLOW_DOWN),
-    (api.NotSent, rules.Word.NOT_SENT),
-    (api.OutcomeUnknown, rules.Word.UNCLEAR),
-    (api.AlreadyIssued, rules.Word.KEY_WAS_USED),
-)
-
-
-def _draw(then: rules.Then, request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
-    """Do to the request what the rules say. Returns what to call the attempt."""
-    match then:
-        case rules.Then.PUT_BACK:
-            return _put_back(request, problem, now)
-        case rules.Then.WAIT_UNKNOWN:
-            return _leave_unknown(request, problem, now)
-        case rules.Then.LOSE_DETAILS:
-            # The key was used before: the card exists, and its details cannot be had. Never a second card.
-            _settle(request, State.DETAILS_LOST, "details_lost", now, **_told(problem))
-        case rules.Then.ASK_A_PERSON:
-            sentence = f"{problem.message} An earlier attempt may have gone through."
-            _wait_for_person(request, sentence, now)
-            return Outcome.UNCLEAR
-        case _:
-            _settle(request, State.REFUSED, "refused", now, **_told(problem))
-    return Outcome.REFUSED
-
-
-def _put_back(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
-    """Nothing happened: the request waits as it was."""
-    if isinstance(problem, api.NotSent):
-        claims.give_back(request, now=now, wait=claims.wait_after(request.attempts))
-        return Outcome.NOT_SENT
-    claims.give_back(request, now=now, wait=_LATER)
-    return Outcome.THROTTLED if isinstance(problem, api.Throttled) else Outcome.PAUSED
-
-
-def _leave_unknown(request: Request, problem: api.EndlError, now: datetime) -> Attempt.Outcome:
-    claims.give_back(
-        request,
-        now=now,
-        wait=claims.wait_after(request.attempts),
-        unclear_at=request.unclear_at or now,
-        **_told(problem),
-    )
-    return Outcome.UNCLEAR
-
-
-def _settle(request: Request, state: State, verb: str, now: datetime, **columns: Any) -> None:
-    """Change the state and put it on record together; neither, when the claim was lost."""
-    with transaction.atomic():
-        if claims.move(request, state, now=now, **columns):
-            said = {"code": columns.get("outcome_code", ""), "message": columns.get("outcome_message", "")}
-            record(f"{request.kind}.{verb}", request, by="system: sender", new={"state": state, **said})
-
-
-def _told(problem: api.EndlError) -> dict[str, str]:
-    """What Endl said, for the columns that the page shows."""
-    return {
-        "outcome_code": (problem.code or "")[:60],
-        "outcome_message": problem.message,
-        "outcome_field": (problem.field or "")[:100],
-        "outcome_remedy": problem.remedy,
-        "outcome_request_id": (problem.request_id or "")[:128],
-    }
-
-
-def _end(
-    attempt: Attempt,
-    outcome: Attempt.Outcome,
-    *,
-    now: datetime,
-    problem: api.EndlError | None = None,
-    status: int | None = None,
-    request_id: str | None = None,
-) -> None:
-    attempt.ended_at = now
-    attempt.outcome = outcome
-    attempt.duration_ms = max(0, int((now - attempt.started_at).total_seconds() * 1000))
-    attempt.http_status = problem.http_status if problem else status
-    attempt.endl_code = ((problem.code if problem else "") or "")[:60]
-    attempt.endl_request_id = ((problem.request_id if problem else request_id) or "")[:128]
-    attempt.message = problem.message if problem else ""
-    attempt.save()
+    settling.end(attempt, Outcome.UNCLEAR, now=now, status=answer.status, request_id=answer.request_id)

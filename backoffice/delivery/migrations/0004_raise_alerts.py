@@ -4,30 +4,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('delivery', '0003_mark_answers_read'),
+        ("delivery", "0003_mark_answers_read"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Alert',
+            name="Alert",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=40)),
-                ('object_type', models.CharField(max_length=60)),
-                ('object_id', models.CharField(max_length=64)),
-                ('object_name', models.CharField(max_length=200)),
-                ('customer_endl_id', models.CharField(blank=True, max_length=128)),
-                ('message', models.TextField()),
-                ('since', models.DateTimeField()),
-                ('cleared_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=40)),
+                ("object_type", models.CharField(max_length=60)),
+                ("object_id", models.CharField(max_length=64)),
+                ("object_name", models.CharField(max_length=200)),
+                ("customer_endl_id", models.CharField(blank=True, max_length=128)),
+                ("message", models.TextField()),
+                ("since", models.DateTimeField()),
+                ("cleared_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ('-since',),
-                'default_permissions': ('view',),
-                'indexes': [models.Index(fields=['cleared_at', '-since'], name='alert_open_first')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('cleared_at', None)), fields=('kind', 'object_type', 'object_id'), name='alert_open_once')],
+                "ordering": ("-since",),
+                "default_permissions": ("view",),
+                "indexes": [models.Index(fields=["cleared_at", "-since"], name="alert_open_first")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("cleared_at", None)),
+                        fields=("kind", "object_type", "object_id"),
+                        name="alert_open_once",
+                    )
+                ],
             },
         ),
     ]

@@ -6,29 +6,85 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('delivery', '0004_raise_alerts'),
+        ("delivery", "0004_raise_alerts"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Hold',
+            name="Hold",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(choices=[('everything', 'Everything'), ('money', 'Deposits'), ('cards', 'Registrations and card orders')], max_length=12, verbose_name='what is held')),
-                ('reason', models.TextField()),
-                ('set_at', models.DateTimeField()),
-                ('lifted_at', models.DateTimeField(blank=True, null=True)),
-                ('lift_reason', models.TextField(blank=True)),
-                ('lifted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('set_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[
+                            ("everything", "Everything"),
+                            ("money", "Deposits"),
+                            ("cards", "Registrations and card orders"),
+                        ],
+                        max_length=12,
+                        verbose_name="what is held",
+                    ),
+                ),
+                ("reason", models.TextField()),
+                ("set_at", models.DateTimeField()),
+                ("lifted_at", models.DateTimeField(blank=True, null=True)),
+                ("lift_reason", models.TextField(blank=True)),
+                (
+                    "lifted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "set_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-set_at',),
-                'default_permissions': ('add', 'view'),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at', None)), fields=('scope',), name='hold_one_open_a_scope'), models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='hold_has_a_reason'), models.CheckConstraint(condition=models.Q(('lifted_by', None), models.Q(('lifted_by', models.F('set_by')), _negated=True), _connector='OR'), name='hold_lifted_by_another'), models.CheckConstraint(condition=models.Q(models.Q(('lifted_at', None), ('lifted_by', None)), models.Q(('lifted_at__isnull', False), ('lifted_by__isnull', False)), _connector='OR'), name='hold_lifted_by_somebody')],
+                "ordering": ("-set_at",),
+                "default_permissions": ("add", "view"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("lifted_at", None)),
+                        fields=("scope",),
+                        name="hold_one_open_a_scope",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("reason", ""), _negated=True), name="hold_has_a_reason"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("lifted_by", None),
+                            models.Q(("lifted_by", models.F("set_by")), _negated=True),
+                            _connector="OR",
+                        ),
+                        name="hold_lifted_by_another",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("lifted_at", None), ("lifted_by", None)),
+                            models.Q(("lifted_at__isnull", False), ("lifted_by__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="hold_lifted_by_somebody",
+                    ),
+                ],
             },
         ),
     ]

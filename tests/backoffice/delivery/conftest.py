@@ -10,6 +10,7 @@ import pytest
 from backoffice.access.models import User
 from backoffice.delivery import checkpoint, sender
 from backoffice.delivery.models import Attempt, Request, State
+from backoffice.delivery.road import Road
 from backoffice.endl import Client
 from cards import issuing, registering
 from cards.models import Cardholder, Customer
@@ -30,7 +31,7 @@ class Trip:
     """A request on the road, the clock that the road looks at, and the emulator at its end."""
 
     kind: str
-    road: sender.Road[Any, Any]
+    road: Road[Any, Any]
     pk: int
     endl: Client
     clock: Clock
@@ -102,7 +103,7 @@ def start(
 
     def make(kind: str) -> Trip:
         made: Request
-        road: sender.Road[Any, Any]
+        road: Road[Any, Any]
         if kind == "deposit":
             wallet: Wallet = request.getfixturevalue("wallet")
             maker: User = request.getfixturevalue("maker")

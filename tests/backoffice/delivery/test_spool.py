@@ -11,7 +11,9 @@ from backoffice.delivery.models import Attempt, RawAnswer
 from backoffice.endl import Answer
 
 pytestmark = pytest.mark.django_db
-ANSWER = Answer(status=201, body=b'{"cardId": "crd_1"}', headers={"content-type": "application/json"}, request_id="r1")
+ANSWER = Answer(
+    status=201, body=b'{"cardId": "crd_1"}', headers={"content-type": "application/json"}, request_id="r1"
+)
 
 
 @pytest.fixture
@@ -32,9 +34,10 @@ def spooled(attempt, spool, monkeypatch):
     def gone(**_anything):
         raise OperationalError("the connection is closed")
 
-    with monkeypatch.context() as while_gone, pytest.raises(OperationalError):
+    with monkeypatch.context() as while_gone:
         while_gone.setattr(RawAnswer.objects, "get_or_create", gone)
-        raw.keep(attempt, ANSWER)
+        with pytest.raises(OperationalError):
+            raw.keep(attempt, ANSWER)
     return next(spool.iterdir())
 
 
