@@ -114,7 +114,7 @@ class TestKept:
         comments.comment(approval=approval, text="Is this right?", by=checker, now=now)
         deposits.approve_deposit(request=wish, by=checker, seen=approval.facts_hash, now=now)
         rows = model._default_manager.all()  # type: ignore[attr-defined]
-        column = {"content": {}} if model is Dossier else {"text": "It was right"}
+        column: dict[str, object] = {"content": {}} if model is Dossier else {"text": "It was right"}
         with pytest.raises(IntegrityError), transaction.atomic():
             rows.update(**column)
         with pytest.raises(IntegrityError), transaction.atomic():
@@ -138,7 +138,7 @@ class TestComments:
         answer = client_of(checker).post(
             f"{QUEUE}{approval.pk}/comment/?turn=mine", {"text": "Which <b>invoice</b>?"}
         )
-        assert answer.url == f"{QUEUE}?turn=mine&at={approval.pk}"
+        assert answer["Location"] == f"{QUEUE}?turn=mine&at={approval.pk}"
         page = client_of(maker).get(f"/admin/funding/depositrequest/{wish.pk}/change/")
         assert "Which <b>invoice</b>?" in text_of(page).replace("&lt;", "<")
         assert b"Which <b>invoice" not in page.content

@@ -76,7 +76,7 @@ class TestProposing:
     def test_a_proposal_waits_and_changes_nothing(self, client_of: SignIn, administrator: User) -> None:
         answer = client_of(administrator).post(f"{CHANGES}add/", typed(**{"r0-least": "9000"}))
         change = RuleSetChange.objects.get()
-        assert answer.url == f"{CHANGES}{change.pk}/change/"
+        assert answer["Location"] == f"{CHANGES}{change.pk}/change/"
         assert policies.active().version == 1
         assert change.proposed[0]["least"] == "9000"
 
@@ -166,7 +166,7 @@ class TestAgreeing:
         change.refresh_from_db()
         assert change.state == "cancelled"
         late = browser.post(f"{CHANGES}{change.pk}/decide/", {**given, "reason": "No"})
-        assert "This is decided: taken back." in text_of(browser.get(late.url))
+        assert "This is decided: taken back." in text_of(browser.get(late["Location"]))
 
     def test_the_home_page_counts_it_for_the_other_one(
         self, client_of: SignIn, administrator: User, administrator2: User, change: RuleSetChange
