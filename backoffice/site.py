@@ -56,7 +56,19 @@ class OfficeSite(UnfoldAdminSite):
 
 
 def office_context(request: HttpRequest) -> dict[str, Any]:
-    """What every page may say: whether this is practice, and what stops the line."""
+    """What every page may say: whether this is practice, what stops the line. Looked up once a request."""
+    said: dict[str, Any] | None = getattr(request, _SAID, None)
+    if said is None:
+        said = _what_to_say(request)
+        setattr(request, _SAID, said)
+    return said
+
+
+# A page is made of many templates, and each of them asks.
+_SAID = "_office_context"
+
+
+def _what_to_say(request: HttpRequest) -> dict[str, Any]:
     from backoffice.delivery import holds, line
 
     user = getattr(request, "user", None)

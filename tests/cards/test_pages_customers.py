@@ -30,19 +30,19 @@ class TestAdding:
     @pytest.mark.parametrize(
         ("field", "typed", "told"),
         [
-            ("endl_id", "", "required"),
+            ("endl_id", "", "cannot stay empty"),
             ("endl_id", "cus 1", "only letters, digits"),
             ("endl_id", "cus_1/../x", "only letters, digits"),
             ("endl_id", "cus_é", "only letters, digits"),
             ("endl_id", "cus_" + "x" * 130, "only letters, digits"),
             ("endl_id", "cus_\u0000", ""),
-            ("name", "", "required"),
-            ("name", "\u200b\u200b", "required"),
+            ("name", "", "cannot stay empty"),
+            ("name", "\u200b\u200b", "cannot stay empty"),
             ("name", "Quay\u202eLtd", "direction characters"),
             ("name", "Quay\nLtd", "direction characters"),
             ("name", "x" * 201, "at most 200"),
             ("name", "4242 4242 4242 4242", "card number"),
-            ("type", "", "required"),
+            ("type", "", "cannot stay empty"),
             ("type", "bank", "bank"),
         ],
     )
