@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 
 from tests.faults.desk import OPERATIONS, History
+from tests.faults.office import CALL_SECONDS
 from tests.faults.report import Outcome
 from tests.faults.stage import Group, Stage
 
 KINDS = ("deposit", "card", "registration")
 # So many cells are played at the same moment, each with a customer of its own.
 AT_ONCE = 24
+_TOO_LONG = CALL_SECONDS * 1.3
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,13 @@ def _breaks() -> Iterator[Fault]:
         yield Fault(f"close {when}", {"kind": "close", "when": when})
         yield Fault(f"redirect {when}", {"kind": "redirect", "when": when})
         yield Fault(f"bomb {when}", {"kind": "bomb", "when": when, "size": 3_000_000})
-    yield Fault("hang before, then silence", {"kind": "hang", "when": "before", "seconds": 3})
+    yield Fault("hang before, then silence", {"kind": "hang", "when": "before", "seconds": _TOO_LONG})
     yield Fault(
-        "hang before, then do it late", {"kind": "hang", "when": "before", "seconds": 2.6, "then": "answer"}
+        "hang before, then do it late",
+        {"kind": "hang", "when": "before", "seconds": _TOO_LONG, "then": "answer"},
     )
     yield Fault("hang after, then silence", {"kind": "hang", "when": "after", "seconds": 1, "then": "close"})
-    yield Fault("hang after, answer too late", {"kind": "hang", "when": "after", "seconds": 3})
+    yield Fault("hang after, answer too late", {"kind": "hang", "when": "after", "seconds": _TOO_LONG})
     yield Fault(
         "hang after, answer in time", {"kind": "hang", "when": "after", "seconds": 1}, keeps_details=True
     )

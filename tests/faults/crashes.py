@@ -13,7 +13,7 @@ from tests.faults import seam_files as files
 from tests.faults.desk import OPERATIONS, TASKS, History, Place
 from tests.faults.ground import until
 from tests.faults.judge import Bad, Ledger
-from tests.faults.office import Office
+from tests.faults.office import LEASE_SECONDS, Office
 from tests.faults.report import Outcome
 from tests.faults.stage import LONG_RECOVERY_SECONDS, RECOVERY_SECONDS, Group, Stage
 
@@ -33,7 +33,7 @@ POINTS = (
 # Points that only a card order passes.
 _OF_CARDS = ("after-envelope",)
 _REACH_SECONDS = 30.0
-OVERTAKEN_SECONDS = 5.0
+OVERTAKEN_SECONDS = LEASE_SECONDS + 2.5
 _HANG_SECONDS = 1.4
 
 

@@ -70,8 +70,19 @@ class Judge:
 
     def judge(self, history: History) -> list[Bad]:
         """Everything that is wrong with one history."""
-        row = history.row
-        return patiently(lambda: [*self._effects(row), *self._word(row), *self._details(row, history)])
+        found = patiently(lambda: self._look_at(history))
+        if found:
+            # A request that went on since the ledger was read is looked at again, ahead of the ledger.
+            row = history.row
+            self.ledger = Ledger(self.office)
+            found = patiently(lambda: self._wrong_with(row, history))
+        return found
+
+    def _look_at(self, history: History) -> list[Bad]:
+        return self._wrong_with(history.row, history)
+
+    def _wrong_with(self, row: Any, history: History) -> list[Bad]:
+        return [*self._effects(row), *self._word(row), *self._details(row, history)]
 
     def strays(self) -> list[Bad]:
         """Effects that no request of ours accounts for."""

@@ -133,8 +133,9 @@ UNCLEAR = (
         "Before.SEND", f"{_FAULTS} -k TestTheKeysHorizon",
     ),
     _one(
-        "what may have happened can be cancelled", DESK, "state__in=_UNSENT, unclear_at=None)",
-        "state__in=_UNSENT)", f"{_ROAD} -k TestPeopleAndTheRoad",
+        "what is on its way can be cancelled", DESK,
+        "filter(pk=request.pk, state__in=_UNSENT, unclear_at=None)", "filter(pk=request.pk)",
+        f"{_ROAD} -k TestPeopleAndTheRoad",
     ),
 )  # fmt: skip
 

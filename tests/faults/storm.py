@@ -16,6 +16,8 @@ _KINDS = ("deposit", "card")
 # Over any ten seconds; the room for a second's worth at once is the pace's own.
 _WINDOW_SECONDS = 10.0
 _TOLERANCE = 1.05
+# Two hundred jobs take their time at ten a second, and more on a machine that does other things as well.
+_LONGEST_SECONDS = 400.0
 
 
 def groups(quick: bool) -> list[Group]:
@@ -36,7 +38,7 @@ def _storm(name: str, jobs: int, limit: float, pace: float, stage: Stage) -> Ite
         stage.office.endl("settings", rate_per_second=limit, rate_retry_after="1")
         histories: list[History] = [stage.desk.wish(_KINDS[number % 2], place) for number in range(jobs)]
         began = time.time()
-    recovery = stage.settle(histories, since=time.monotonic(), within=60.0 + 4 * jobs / limit)
+    recovery = stage.settle(histories, since=time.monotonic(), within=_LONGEST_SECONDS)
     stage.office.endl("settings", rate_per_second=None, rate_retry_after=None)
     with stage.office.without_worker(ENDL_RATE_PER_SECOND=stage.office.variables["ENDL_RATE_PER_SECOND"]):
         pass
