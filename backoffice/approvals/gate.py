@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from backoffice.approvals import policies, rules
 from backoffice.approvals.books import book_of
 from backoffice.approvals.facts import hash_of
 from backoffice.approvals.models import Approval, Decision, Step
@@ -34,17 +35,23 @@ def check_still_good(approval: Approval, facts: dict[str, Any], *, has_started: 
         raise NoLongerGood("What would be sent is not what was approved.")
     if not has_started and (approval.good_until is None or now > approval.good_until):
         raise NoLongerGood("The approval ran out before the first attempt.")
-    if approval.is_by_rule:
-        _check_rule(approval)
-    else:
+    _check_policy(approval)
+    if not approval.is_by_rule:
         _check_checkers(approval)
 
 
-def _check_rule(approval: Approval) -> None:
-    """The rule that approved it stands in its rule set, and asks nobody."""
-    held = approval.rule_set
-    if held is not None and not held.rules.filter(name=approval.rule, asks_nobody=True).exists():
-        raise NoLongerGood("No rule approves it without people.")
+def _check_policy(approval: Approval) -> None:
+    """Its rule can have decided on this request, and its steps are those that the rule asks."""
+    if approval.rule_set is None:
+        return
+    book = book_of(approval.kind)
+    request = book.request_of(approval.pk)
+    if request is None:
+        raise NoLongerGood("The approval is not of this request.")
+    asked = rules.could_ask(policies.rules_of(approval.rule_set), book.wish_of(request), approval.rule)
+    drawn = [(step.people, step.role, step.permission) for step in approval.steps.all()]
+    if asked is None or drawn != [(step.people, step.role, book.roles[step.role]) for step in asked]:
+        raise NoLongerGood("Its rule does not ask what it was drawn up with.")
 
 
 def _check_checkers(approval: Approval) -> None:

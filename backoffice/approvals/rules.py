@@ -137,6 +137,20 @@ def ask(rules: Iterable[Rule], wish: Wish, figures: Figures) -> Asked:
     return Asked("", (Step(UNFORESEEN, CHECKER),))
 
 
+def could_ask(rules: Iterable[Rule], wish: Wish, name: str) -> tuple[Step, ...] | None:
+    """What the named rule asks for a wish, where it can have been the one that decided; else None.
+
+    For looking back, when the figures of the time are gone: a rule that looks at none of them, fits and
+    stands earlier would have decided instead. A blank name means that no rule fitted.
+    """
+    for rule in rules:
+        if rule.name == name:
+            return rule.steps if fits_alone(rule, wish) else None
+        if not rule.totals and rule.is_first is None and fits_alone(rule, wish):
+            return None
+    return None if name else (Step(UNFORESEEN, CHECKER),)
+
+
 def fits(rule: Rule, wish: Wish, figures: Figures) -> bool:
     """Whether all conditions of a rule hold."""
     return (

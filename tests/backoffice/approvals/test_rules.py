@@ -79,6 +79,29 @@ class TestTheFirstThatFitsDecides:
         assert rules.ask([], asked, figures()).people == 2
 
 
+class TestLookingBack:
+    @given(rule_sets, wishes, every_window, st.booleans())
+    def test_what_decided_could_have_decided(
+        self, held: list[Rule], asked: Wish, sums: dict[Any, Decimal], first: bool
+    ) -> None:
+        named = [replace(each, name=f"rule {number}") for number, each in enumerate(held)]
+        told = rules.ask(named, asked, figures(sums, is_first=first))
+        assert rules.could_ask(named, asked, told.rule) == told.steps
+
+    @pytest.mark.parametrize(
+        ("name", "steps"),
+        [("large", TWO), ("sum", TWO), ("rest", None), ("small", None), ("", None), ("nobody's", None)],
+    )
+    def test_what_could_not_is_found_out(self, name: str, steps: Any) -> None:
+        held = [
+            rule("small", most="10.00", steps=()),
+            rule("sum", totals=(total("maker", 24, "1.00"),), steps=TWO),
+            rule("large", least="50.00", steps=TWO),
+            rule("rest"),
+        ]
+        assert rules.could_ask(held, wish("100.00"), name) == steps
+
+
 class TestEachConditionCanKeepARuleOut:
     @pytest.mark.parametrize(
         ("held", "other"),

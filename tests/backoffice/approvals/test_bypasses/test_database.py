@@ -1,16 +1,22 @@
 """Past the operations: raw SQL, on whichever database the tests run."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import Error, connection, transaction
 
 from backoffice.access.models import User
-from backoffice.approvals import policies
+from backoffice.approvals import drawing, policies
+from backoffice.approvals.books import book_of
+from backoffice.approvals.facts import hash_of
+from backoffice.approvals.models import Approval
+from backoffice.approvals.models import Step as DrawnStep
 from backoffice.approvals.rules import CHECKER, COMPLIANCE, Step
-from backoffice.endl import Client
+from backoffice.endl import Client, call_issue_card
 from cards import issuing
-from cards.models import Cardholder
+from cards.models import Cardholder, CardOrder
 from funding import deposits
 from funding.models import DepositRequest, Wallet
 from tests.backoffice.approvals.attempts import attempt
@@ -25,6 +31,24 @@ from tests.backoffice.approvals.test_bypasses.tools import (
 from tests.wishes import a_deposit, an_order, approval_of
 
 pytestmark = pytest.mark.django_db
+
+
+def insert_with_approval(request: Any, like: Approval) -> None:
+    """Insert a request with an approval of its own that looks like this one, its hash as it must be."""
+    steps = [
+        DrawnStep(number=each.number, people=each.people, role=each.role, permission=each.permission)
+        for each in like.steps.all()
+    ]
+    like.pk = None
+    like.draw_steps(steps)
+    request.approval = like
+    book = book_of(like.kind)
+    wish = book.wish_of(request)
+    like.amount, like.facts = wish.amount, book.facts(request)
+    like.facts_hash = hash_of(like.facts)
+    drawing.save(like)
+    request.approval = like
+    request.save(force_insert=True)
 
 
 class TestRawSql:
@@ -99,6 +123,37 @@ class TestRawSql:
             cursor.execute("UPDATE funding_depositrequest SET state = 'approved'")
         assert to_the_gate(wish, endl, now) == "expired"
         assert "trail does not tell" in wish.outcome_message
+
+    @attempt("raw SQL", "manager's ceiling")
+    def test_an_order_over_the_ceiling_that_its_rule_never_saw(
+        self, cardholder: Cardholder, manager: User, endl: Client, now: datetime
+    ) -> None:
+        """A card order over the ceiling is inserted with an approval in the name of the ceiling's rule."""
+        order = an_order(cardholder, by=manager, now=now)
+        forged = CardOrder.objects.get(pk=order.pk)
+        call = call_issue_card(
+            customer_id=forged.customer_endl_id, cardholder_id=cardholder.endl_id, amount_cents=9_000_00,
+            memo=None,
+        )  # fmt: skip
+        forged.pk, forged.amount_cents, forged.form_token = None, 9_000_00, "a forged page"
+        forged.body, forged.idempotency_key = call.body, "office-a-key-that-was-forged"
+        insert_with_approval(forged, approval_of(order))
+        assert to_the_gate(forged, endl, now) == "expired"
+        assert "does not ask" in forged.outcome_message
+        CardOrder.objects.filter(pk=order.pk).update(state="cancelled")
+
+    @attempt("raw SQL", "large deposit")
+    def test_a_large_deposit_under_the_rule_of_small_ones(
+        self, wish: DepositRequest, checker: User, endl: Client, now: datetime
+    ) -> None:
+        """A large deposit is inserted with one step, as small ones have it, and rightly approved by one."""
+        forged = DepositRequest.objects.get(pk=wish.pk)
+        forged.pk, forged.amount, forged.form_token = None, Decimal("50000.00"), "a forged page"
+        forged.idempotency_key = "office-a-key-that-was-forged"
+        insert_with_approval(forged, approval_of(wish))
+        assert approve(forged, checker, now).state == "approved"
+        assert to_the_gate(forged, endl, now) == "expired"
+        assert "does not ask" in forged.outcome_message
 
     @attempt("raw SQL", "what was approved does not change")
     @pytest.mark.parametrize(
