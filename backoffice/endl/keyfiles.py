@@ -56,7 +56,7 @@ def _check_owner_and_mode(path: Path) -> None:
     try:
         found, folder = path.stat(), path.parent.stat()
     except FileNotFoundError:
-        raise KeyRefused("There is no such file. Look at its path.") from None
+        raise KeyRefused("There is no such file, so it cannot be read. Look at its path.") from None
     except OSError as problem:
         raise KeyRefused(f"The file cannot be looked at: {problem.strerror}.") from None
     if stat.S_ISDIR(found.st_mode):
