@@ -7,7 +7,6 @@ not find that one finds nothing.
 import json
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -357,4 +356,6 @@ def _files_in(*folders: Path) -> list[Path]:
 
 
 def _copies(into: Path, paths: list[Path]) -> list[Path]:
-    return [Path(shutil.copy(path, into)) for path in paths]
+    # By another process: SQLite loses its locks when one that has the file open opens and closes it once more.
+    subprocess.run(["cp", "--", *map(str, paths), str(into)], check=True)
+    return [into / path.name for path in paths]
