@@ -179,9 +179,14 @@ DOORS = (
         "makers approve their own", DECISIONS, "if person.pk == approval.maker_id:", "if False:",
         f"{_DECISIONS} -k TestApproving",
     ),
-    _one(
-        "anybody approves", DECISIONS, "return person.is_active and person.has_perm(approval.permission)",
-        "return person.is_active", f"{_DECISIONS} -k 'roles_cannot'",
+    # Two lines of defence: either alone still refuses.
+    Mutation(
+        "anybody approves",
+        (
+            (DECISIONS, "return person.is_active and person.has_perm(approval.permission)", "return True"),
+            ("cards/scope.py", "if not (person.is_active and person.has_perm(permission)):", "if False:"),
+        ),
+        f"{_DECISIONS} -k roles_cannot",
     ),
     _one(
         "what was not seen is approved", DECISIONS, "    if seen != locked.facts_hash:", "    if False:",
