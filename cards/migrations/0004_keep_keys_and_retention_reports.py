@@ -4,57 +4,124 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('cards', '0003_tell_more_of_each_look'),
+        ("cards", "0003_tell_more_of_each_look"),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='sealeddetails',
-            options={'default_permissions': ('view',), 'permissions': (('open_mask', 'Can let the server open the masked details'), ('destroy_details', 'Can destroy the details of a card before their time')), 'verbose_name_plural': 'sealed details'},
-        ),
-        migrations.CreateModel(
-            name='EncryptionKey',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('fingerprint', models.CharField(max_length=64, unique=True, verbose_name='fingerprint (SHA-256)')),
-                ('bits', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('pending', 'Pending'), ('active', 'Active'), ('decrypt_only', 'Decrypt only'), ('destroyed', 'Destroyed')], default='pending', max_length=12)),
-                ('public_pem', models.TextField()),
-                ('file', models.CharField(blank=True, max_length=500)),
-                ('first_seen_at', models.DateTimeField(verbose_name='first seen')),
-                ('activated_at', models.DateTimeField(blank=True, null=True, verbose_name='activated')),
-                ('retired_at', models.DateTimeField(blank=True, null=True, verbose_name='retired')),
-                ('destroyed_at', models.DateTimeField(blank=True, null=True, verbose_name='destroyed')),
-                ('destroyed_by', models.CharField(blank=True, max_length=150)),
-            ],
+            name="sealeddetails",
             options={
-                'verbose_name': 'key',
-                'ordering': ('-first_seen_at', '-pk'),
-                'default_permissions': ('view',),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'active')), fields=('state',), name='key_one_is_active'), models.CheckConstraint(condition=models.Q(('fingerprint__regex', '\\A[0-9a-f]{64}\\Z')), name='key_fingerprint_is_sha256'), models.CheckConstraint(condition=models.Q(('bits__gte', 2048)), name='key_is_long_enough'), models.CheckConstraint(condition=models.Q(models.Q(('destroyed_at__isnull', False), ('destroyed_by__gt', ''), ('state', 'destroyed')), models.Q(models.Q(('state', 'destroyed'), _negated=True), ('destroyed_at', None), ('destroyed_by', '')), _connector='OR'), name='key_destroyed_by_somebody'), models.CheckConstraint(condition=models.Q(('public_pem__contains', 'PRIVATE'), _negated=True), name='key_public_half_only')],
+                "default_permissions": ("view",),
+                "permissions": (
+                    ("open_mask", "Can let the server open the masked details"),
+                    ("destroy_details", "Can destroy the details of a card before their time"),
+                ),
+                "verbose_name_plural": "sealed details",
             },
         ),
         migrations.CreateModel(
-            name='RetentionReport',
+            name="EncryptionKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('made_at', models.DateTimeField(verbose_name='when')),
-                ('by', models.CharField(max_length=150)),
-                ('kept', models.PositiveIntegerField(verbose_name='envelopes kept')),
-                ('destroyed', models.PositiveIntegerField(verbose_name='destroyed so far')),
-                ('reasons', models.JSONField(default=list)),
-                ('overdue_details', models.PositiveIntegerField()),
-                ('overdue_answers', models.PositiveIntegerField()),
-                ('overdue_files', models.PositiveIntegerField()),
-                ('tried', models.PositiveIntegerField()),
-                ('opened', models.PositiveIntegerField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "fingerprint",
+                    models.CharField(max_length=64, unique=True, verbose_name="fingerprint (SHA-256)"),
+                ),
+                ("bits", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "Pending"),
+                            ("active", "Active"),
+                            ("decrypt_only", "Decrypt only"),
+                            ("destroyed", "Destroyed"),
+                        ],
+                        default="pending",
+                        max_length=12,
+                    ),
+                ),
+                ("public_pem", models.TextField()),
+                ("file", models.CharField(blank=True, max_length=500)),
+                ("first_seen_at", models.DateTimeField(verbose_name="first seen")),
+                ("activated_at", models.DateTimeField(blank=True, null=True, verbose_name="activated")),
+                ("retired_at", models.DateTimeField(blank=True, null=True, verbose_name="retired")),
+                ("destroyed_at", models.DateTimeField(blank=True, null=True, verbose_name="destroyed")),
+                ("destroyed_by", models.CharField(blank=True, max_length=150)),
             ],
             options={
-                'ordering': ('-made_at', '-pk'),
-                'default_permissions': ('view', 'add'),
-                'constraints': [models.CheckConstraint(condition=models.Q(('opened__lte', models.F('tried'))), name='report_opened_of_those_tried')],
+                "verbose_name": "key",
+                "ordering": ("-first_seen_at", "-pk"),
+                "default_permissions": ("view",),
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "active")), fields=("state",), name="key_one_is_active"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("fingerprint__regex", "\\A[0-9a-f]{64}\\Z")),
+                        name="key_fingerprint_is_sha256",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("bits__gte", 2048)), name="key_is_long_enough"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("destroyed_at__isnull", False),
+                                ("destroyed_by__gt", ""),
+                                ("state", "destroyed"),
+                            ),
+                            models.Q(
+                                models.Q(("state", "destroyed"), _negated=True),
+                                ("destroyed_at", None),
+                                ("destroyed_by", ""),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="key_destroyed_by_somebody",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("public_pem__contains", "PRIVATE"), _negated=True),
+                        name="key_public_half_only",
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="RetentionReport",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("made_at", models.DateTimeField(verbose_name="when")),
+                ("by", models.CharField(max_length=150)),
+                ("kept", models.PositiveIntegerField(verbose_name="envelopes kept")),
+                ("destroyed", models.PositiveIntegerField(verbose_name="destroyed so far")),
+                ("reasons", models.JSONField(default=list)),
+                ("overdue_details", models.PositiveIntegerField()),
+                ("overdue_answers", models.PositiveIntegerField()),
+                ("overdue_files", models.PositiveIntegerField()),
+                ("tried", models.PositiveIntegerField()),
+                ("opened", models.PositiveIntegerField()),
+            ],
+            options={
+                "ordering": ("-made_at", "-pk"),
+                "default_permissions": ("view", "add"),
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("opened__lte", models.F("tried"))),
+                        name="report_opened_of_those_tried",
+                    )
+                ],
             },
         ),
     ]

@@ -23,7 +23,7 @@ def key(db: None, registered_key: Path) -> EncryptionKey:
 
 
 class TestKeys:
-    def test_who_may_look(  # noqa: PLR0917  (fixtures)
+    def test_who_may_look(
         self, key: EncryptionKey, client_of: SignIn, administrator: User, auditor: User, manager: User,
         compliance: User, maker: User,
     ) -> None:  # fmt: skip
@@ -68,7 +68,7 @@ class TestKeys:
         ("state", "words"),
         [("pending", "--activate"), ("decrypt_only", "--destroy"), ("destroyed", "shred -u")],
     )
-    def test_what_to_do_depends_on_the_state(
+    def test_what_to_do_depends_on_the_state(  # noqa: PLR0917  (fixtures)
         self,
         key: EncryptionKey,
         client_of: SignIn,
@@ -88,7 +88,7 @@ class TestKeys:
 
 class TestDestroying:
     @pytest.mark.parametrize("noun", ["card", "sealeddetails"])
-    def test_a_person_gives_a_reason(  # noqa: PLR0917  (fixtures)
+    def test_a_person_gives_a_reason(
         self, details: SealedDetails, card: Card, client_of: SignIn, compliance: User, noun: str
     ) -> None:
         pk = card.pk if noun == "card" else details.pk
@@ -129,10 +129,15 @@ class TestReports:
         retention.destroy_now(details=details, reason="Sent by mistake", by=manager, now=now)
         return retention_report.make_report(by="system: retention", now=now)
 
-    def test_who_may_look(  # noqa: PLR0917  (fixtures)
-        self, report: RetentionReport, client_of: SignIn, compliance: User, auditor: User, administrator: User,
+    def test_who_may_look(
+        self,
+        report: RetentionReport,
+        client_of: SignIn,
+        compliance: User,
+        auditor: User,
+        administrator: User,
         manager: User,
-    ) -> None:  # fmt: skip
+    ) -> None:
         for person in (compliance, auditor, administrator):
             page = texts_of(client_of(person), url("retentionreport", "change", report.pk))
             assert "Nothing is kept past its time" in page

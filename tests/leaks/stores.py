@@ -356,6 +356,6 @@ def _files_in(*folders: Path) -> list[Path]:
 
 
 def _copies(into: Path, paths: list[Path]) -> list[Path]:
-    # By another process: SQLite loses its locks when one that has the file open opens and closes it once more.
+    # By another process: SQLite loses its locks when one that has the file open closes it once more.
     subprocess.run(["cp", "--", *map(str, paths), str(into)], check=True)
     return [into / path.name for path in paths]
