@@ -68,7 +68,7 @@ class TestKeys:
         ("state", "words"),
         [("pending", "--activate"), ("decrypt_only", "--destroy"), ("destroyed", "shred -u")],
     )
-    def test_what_to_do_depends_on_the_state(  # noqa: PLR0917  (fixtures)
+    def test_what_to_do_depends_on_the_state(
         self,
         key: EncryptionKey,
         client_of: SignIn,

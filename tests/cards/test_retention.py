@@ -150,7 +150,7 @@ class TestDestroyNow:
         with pytest.raises(retention.AlreadyDestroyed):
             retention.destroy_now(details=details, reason="Not wanted", by=manager, now=now)
 
-    def test_nobody_else(  # noqa: PLR0917  (fixtures)
+    def test_nobody_else(
         self, details: SealedDetails, maker: User, auditor: User, administrator: User, outsider: User,
         now: datetime,
     ) -> None:  # fmt: skip

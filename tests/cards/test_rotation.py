@@ -32,7 +32,7 @@ def next_key(tmp_path: Path) -> Path:
     return path
 
 
-def test_no_order_is_unreadable(  # noqa: PLR0917  (fixtures)
+def test_no_order_is_unreadable(
     cardholder: Cardholder, manager: User, endl: Client, emulator: "Emulator", registered_key: Path,
     next_key: Path, settings: Settings, now: datetime,
 ) -> None:  # fmt: skip
