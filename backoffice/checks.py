@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Error, Tags, Warning, register
+from django.core import checks
+from django.core.checks import Error, Tags, register
 
 
 @register(Tags.security, deploy=True)
@@ -15,8 +16,8 @@ def check_cache_is_shared(**_kwargs: Any) -> list[Error]:
 
 
 @register(Tags.security, deploy=True)
-def check_webhooks(**_kwargs: Any) -> list[Warning]:
+def check_webhooks(**_kwargs: Any) -> list[checks.Warning]:
     """Without a webhook secret the endpoint answers 404, and deposits are followed by polling alone."""
     if not settings.ENDL_WEBHOOK_SECRETS:
-        return [Warning("ENDL_WEBHOOK_SECRETS is empty: webhooks are off.", id="backoffice.W001")]
+        return [checks.Warning("ENDL_WEBHOOK_SECRETS is empty: webhooks are off.", id="backoffice.W001")]
     return []

@@ -83,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(ConnectionError, TimeoutError, BrokenPipeError):
             super().handle()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+    def log_message(self, format: str, *args: Any) -> None:
         """Keep quiet: the requests are on record in the world."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:

@@ -74,7 +74,7 @@ class _Session(requests.Session):
     With redirects merely "not allowed" the base class still reads a redirect's whole body, however large.
     """
 
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - the base class's name
+    def get_redirect_target(self, resp: requests.Response) -> None:
         return None
 
 

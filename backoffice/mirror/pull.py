@@ -147,7 +147,7 @@ def _apply(row: Mirror, values: dict[str, Any], now: datetime, as_of: datetime) 
 
 
 def _mark_missing[M: Mirror](rows: QuerySet[M], present: set[str], now: datetime) -> int:
-    """A row that a whole list lacks is marked, never deleted. What came after the question cannot be in it."""
+    """A row that a whole list lacks is marked, never deleted; what came after the question is not in it."""
     seen = rows.filter(missing_since=None, first_seen_at__lte=now)
     return seen.exclude(endl_id__in=present).update(missing_since=now)
 

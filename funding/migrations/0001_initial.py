@@ -331,7 +331,8 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="wallet",
             constraint=models.CheckConstraint(
-                condition=models.Q(("endl_id__regex", "\\A[A-Za-z0-9_-]{1,128}\\Z")), name="wallet_id_fits_a_url"
+                condition=models.Q(("endl_id__regex", "\\A[A-Za-z0-9_-]{1,128}\\Z")),
+                name="wallet_id_fits_a_url",
             ),
         ),
         migrations.AddConstraint(

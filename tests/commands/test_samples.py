@@ -9,15 +9,24 @@ from backoffice.access import roles
 from backoffice.access.models import User
 from backoffice.approvals.models import Approval
 from backoffice.audit.models import Entry
+from backoffice.delivery import invariants
 from backoffice.delivery.models import State
 from backoffice.emulator import Emulator
 from cards import scope
 from cards.models import Card, Cardholder, CardholderRequest, CardOrder, Customer, SealedDetails
-from backoffice.delivery import invariants
 from funding.models import Deposit, DepositRequest, Withdrawal
 from tests.commands.conftest import Run
 
-NAMES = {"maker", "checker", "checker2", "compliance", "manager", "auditor", "administrator", "administrator2"}
+NAMES = {
+    "maker",
+    "checker",
+    "checker2",
+    "compliance",
+    "manager",
+    "auditor",
+    "administrator",
+    "administrator2",
+}
 
 
 class TestPeople:
