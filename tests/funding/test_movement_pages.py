@@ -270,7 +270,7 @@ class TestFollowAWithdrawal:
         ("endl_id", "sentence"),
         [
             ("cwd_nowhere", "Endl has no such withdrawal for this customer"),
-            ("", "required"),
+            ("", "cannot stay empty"),
             ("cwd_1/../x", "Copy the id from Endl"),
             ("cwd 1", "Copy the id from Endl"),
             ("\u0445" * 10, "Copy the id"),

@@ -115,8 +115,8 @@ class TestAmounts:
             ("007", "plain digits"),
             ("$5", "plain digits"),
             ("<script>1</script>", "plain digits"),
-            ("", "required"),
-            ("   ", "required"),
+            ("", "cannot stay empty"),
+            ("   ", "cannot stay empty"),
         ],
     )
     def test_what_is_no_amount_gets_a_sentence_and_stays_typed(
