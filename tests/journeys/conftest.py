@@ -32,7 +32,7 @@ from backoffice.mirror.models import Read
 from cards import customers, review, sync
 from cards.models import Cardholder, CardholderReview, Customer
 from funding import wallets
-from funding.models import Wallet
+from funding.models import DepositRequest, Wallet, Withdrawal
 from tests.conftest import CHROMIUM
 from tests.journeys.clerk import Clerk, Staff
 from tests.journeys.desk import Album, Desk
@@ -92,6 +92,10 @@ def a_fresh_day(office: Office) -> None:
     """Endl as usual, nothing switched off, and nobody's sign-ins counted."""
     office.usual_endl()
     cache.clear()
+    # Endl has forgotten what earlier journeys left: asked for it, it would seem to lack the read itself.
+    Customer.objects.update(is_active=False)
+    DepositRequest.objects.update(follow_at=None)
+    Withdrawal.objects.update(missing_since=timezone.now())
     Read.objects.update(off_since=None, tried_at=None)
     Pause.objects.filter(lifted_at=None).update(lifted_at=timezone.now())
 
@@ -114,7 +118,9 @@ def a_database_of_our_own() -> Iterator[None]:
     tests["NAME"] = str(Path(name).with_name("journeys.sqlite3")) if "/" in name else beside
     # Only what stands in there counts, whatever django-stubs says of it; nothing is to be serialized.
     alone: dict[str, Any] = {DEFAULT_DB_ALIAS: None}
-    made = setup_databases(verbosity=0, interactive=False, aliases=alone, serialized_aliases=())
+    # One manager orders for all journeys of the day, in any order: none may use up what another one counts on.
+    with override_settings(ORDER_DAY_CEILING_CENTS=10**9):
+        made = setup_databases(verbosity=0, interactive=False, aliases=alone, serialized_aliases=())
     try:
         yield
     finally:
