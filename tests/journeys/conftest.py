@@ -118,7 +118,7 @@ def a_database_of_our_own() -> Iterator[None]:
     tests["NAME"] = str(Path(name).with_name("journeys.sqlite3")) if "/" in name else beside
     # Only what stands in there counts, whatever django-stubs says of it; nothing is to be serialized.
     alone: dict[str, Any] = {DEFAULT_DB_ALIAS: None}
-    # One manager orders for all journeys of the day, in any order: none may use up what another one counts on.
+    # One manager orders for all journeys, in any order: none may use up what another one counts on.
     with override_settings(ORDER_DAY_CEILING_CENTS=10**9):
         made = setup_databases(verbosity=0, interactive=False, aliases=alone, serialized_aliases=())
     try:
