@@ -58,7 +58,7 @@ def run(size: Size, *, self_test: bool) -> int:
 def _run(folder: Path, size: Size, *, self_test: bool) -> int:
     started = time.monotonic()
     url, broker = _given("postgres", "TEST_DATABASE_URL"), _given("redis", "TEST_BROKER_URL")
-    office = Office(folder, url, broker)
+    office = Office(folder, _of_our_own(url), broker)
     os.environ.update(office.variables)
     artefacts = _artefacts(folder) if size.has_artefacts else None
     with _database(url), _processes(office):
@@ -221,7 +221,6 @@ def _database(url: str) -> Iterator[None]:
     """Tables for the run; on PostgreSQL in a database of its own, which goes afterwards."""
     if url:
         _on_server(url, f"CREATE DATABASE office_leaks_{os.getpid()}")
-        os.environ["DATABASE_URL"] = f"{url.rpartition('/')[0]}/office_leaks_{os.getpid()}"
     _set_up()
     try:
         yield
@@ -233,8 +232,14 @@ def _database(url: str) -> Iterator[None]:
             _on_server(url, f"DROP DATABASE IF EXISTS office_leaks_{os.getpid()} WITH (FORCE)")
 
 
+def _of_our_own(url: str) -> str:
+    """The address of a database that only this run has; blank for the embedded one."""
+    return f"{url.rpartition('/')[0]}/office_leaks_{os.getpid()}" if url else ""
+
+
 def _on_server(url: str, statement: str) -> None:
-    subprocess.run(["psql", url, "-qc", statement], check=True)
+    # By the database that every server has: the one that the address names need not be there.
+    subprocess.run(["psql", f"{url.rpartition('/')[0]}/postgres", "-qc", statement], check=True)
 
 
 def _set_up() -> None:
