@@ -45,7 +45,7 @@ class Search:
 
     def files(self, paths: Iterable[Path]) -> list[Hit]:
         """Everything found in these files, compressed parts of them included."""
-        every = [path for path in _every_file(paths) if not path.is_symlink() and path.stat().st_size]
+        every = [path for path in _every_file(paths) if not path.is_symlink() and _size_of(path)]
         return [*self._grepped(every), *(hit for path in every for hit in self._deeper(path))]
 
     def _grepped(self, paths: list[Path]) -> Iterator[Hit]:
@@ -67,14 +67,18 @@ class Search:
             [*command, f"--file={self.needles}", "--", *map(str, paths)],
             capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"},
         )  # fmt: skip
-        if done.returncode > 1:
+        # A message that a worker took in the meantime is searched where the worker wrote of it.
+        if done.returncode > 1 and not all(b"No such file" in line for line in done.stderr.splitlines()):
             raise RuntimeError(f"grep failed: {done.stderr.decode()[:300]}")
         for line in done.stdout.splitlines():
             name, _, found = line.partition(b"\0")
             yield Hit(name.decode(), *self.known.get(found.lower(), ("unknown", "")))
 
     def _deeper(self, path: Path) -> Iterator[Hit]:
-        content = path.read_bytes()[:_LARGEST]
+        try:
+            content = path.read_bytes()[:_LARGEST]
+        except FileNotFoundError:
+            return
         yield from self._codes(path, content)
         for unpacked in _unpacked(content):
             for needle, (encoding, last4) in self.known.items():
@@ -113,3 +117,11 @@ def _every_file(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
         elif path.is_dir():
             yield from (each for each in sorted(path.rglob("*")) if each.is_file() and not each.is_symlink())
+
+
+def _size_of(path: Path) -> int:
+    """The size of a file; 0 for one that is gone by now."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
