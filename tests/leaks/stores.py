@@ -10,6 +10,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -281,7 +282,7 @@ def _system(office: Office) -> Iterable[Store]:
     children: list[subprocess.Popen[bytes]] = []
 
     def plant(canary: Canary) -> None:
-        children.append(subprocess.Popen(["sleep", "30"], env={"PLANTED": canary.number}))
+        children.append(_started(["sleep", "30"], env={"PLANTED": canary.number}))
 
     def collect(into: Path, name: str) -> list[Path]:
         pids = [*office.processes(), *(child.pid for child in children if child.poll() is None)]
@@ -289,11 +290,20 @@ def _system(office: Office) -> Iterable[Store]:
 
     def plant_command(canary: Canary) -> None:
         script = "import time; time.sleep(30)"
-        children.append(subprocess.Popen([sys.executable, "-c", script, canary.number]))
+        children.append(_started([sys.executable, "-c", script, canary.number]))
 
     yield Store("environments of processes", lambda into: collect(into, "environ"), plant)
     yield Store("command lines of processes", lambda into: collect(into, "cmdline"), plant_command)
     yield Store("core dumps", lambda into: _cores(office, into), lambda canary: _into_core(office, canary))
+
+
+def _started(command: list[str], env: dict[str, str] | None = None) -> "subprocess.Popen[bytes]":
+    """Start a process, and wait until the kernel shows it: for a moment after exec it has no words yet."""
+    child = subprocess.Popen(command, env=env)
+    gives_up_at = time.monotonic() + 5
+    while not Path(f"/proc/{child.pid}/cmdline").read_bytes() and time.monotonic() < gives_up_at:
+        time.sleep(0.02)
+    return child
 
 
 def _copied(source: Path, target: Path) -> Path:
