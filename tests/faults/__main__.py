@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import signal
 import sys
 import time
+from types import FrameType
 
 from tests.faults.ground import CannotRun
 from tests.faults.office import Office
@@ -13,6 +15,8 @@ def main() -> int:
     """Play the cells. Returns 0 when nothing was doubled, lost, misstated or stuck."""
     options = _options()
     os.umask(0o077)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     try:
         with Office() as office:
             os.environ.update(office.variables)
@@ -26,6 +30,11 @@ def main() -> int:
     except CannotRun as problem:
         sys.stderr.write(f"{problem}\n")
         return 1
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    """Told to stop: take everything down on the way out."""
+    sys.exit(128 + number)
 
 
 def _options() -> argparse.Namespace:

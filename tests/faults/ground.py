@@ -10,7 +10,10 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+from backoffice.practice.children import die_with
 
 START_SECONDS = 30
 # As root, PostgreSQL refuses to run: the first of these that exists owns the cluster.
@@ -138,6 +141,7 @@ class Broker:
         self.process = subprocess.Popen(
             [str(self.program), "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.folder, *kept],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
+            preexec_fn=partial(die_with, os.getpid()),  # noqa: PLW1509  (it calls the kernel and nothing else)
         )  # fmt: skip
         if not until(lambda: listens(self.port), START_SECONDS):
             raise CannotRun("The broker of the fault run did not start.")
